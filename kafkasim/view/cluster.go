@@ -1,0 +1,131 @@
+// Package view holds read-only pictures of a simulated cluster: what a learner prints, what a chart
+// draws, what a test compares. It is plain data with no behaviour of Kafka in it, and it imports nothing
+// of this project, so that a chart can never step the simulation.
+//
+// Units: times are int64 microseconds of virtual time since the world began; offsets are Kafka offsets;
+// sizes are bytes. Broker ids start at 1, partitions at 0; -1 stands for "none" (as in Kafka).
+package view
+
+// Cluster is a whole cluster at one moment.
+type Cluster struct {
+	Now       int64 // µs of virtual time
+	Tick      int64 // µs that the learner calls one tick
+	Brokers   []Broker
+	Topics    []Topic
+	Producers []Producer
+	Consumers []Consumer
+	InFlight  []Message // messages on the wire, in the order in which they will arrive
+}
+
+// Broker is one broker as the controller and the operating system see it.
+type Broker struct {
+	ID             int
+	Rack           string
+	State          string // Kafka's broker state: NOT_RUNNING, STARTING, RECOVERY, RUNNING, PENDING_CONTROLLED_SHUTDOWN (R3.7)
+	Alive          bool   // the process runs
+	Paused         bool   // alive but silent (SIGSTOP)
+	Fenced         bool   // fenced at the controller, or not registered
+	Epoch          int64  // broker epoch at the controller, -1 before the first registration
+	MetadataOffset int64  // how far this broker has read the metadata log
+	Leads          int    // partitions it believes it leads
+}
+
+// Topic is a topic with its partitions in order.
+type Topic struct {
+	Name       string
+	Partitions []Partition
+}
+
+// Partition is the controller's record of a partition together with every replica's log.
+type Partition struct {
+	Topic          string
+	ID             int
+	Leader         int // broker id, -1 for none
+	LeaderEpoch    int
+	PartitionEpoch int
+	Replicas       []int // in assignment order, preferred leader first
+	ISR            []int
+	ELR            []int // eligible leader replicas (KIP-966)
+	LastKnownELR   []int
+	MinISR         int // the effective minimum (R1.9)
+	HighWatermark  int64
+	LogEndOffset   int64 // HighWatermark and LogEndOffset are those of the leader, or of the last one; -1 when unknown
+	Logs           []Replica
+}
+
+// Replica is one broker's copy of a partition.
+type Replica struct {
+	Broker         int
+	Role           string // "leader", "follower" or "offline", as the broker itself believes
+	InISR          bool   // by the controller's record
+	LeaderEpoch    int    // the epoch that this broker follows or leads
+	LogStartOffset int64
+	HighWatermark  int64
+	LogEndOffset   int64
+	Epochs         []EpochStart // the leader-epoch cache (R1.5)
+	Records        []Record     // from LogStartOffset, every record that the log holds
+}
+
+// EpochStart is one entry of a leader-epoch cache.
+type EpochStart struct {
+	Epoch       int
+	StartOffset int64
+}
+
+// Mark says what became of a record, for the pictures' three marks.
+type Mark uint8
+
+// The marks of design.md §5: a record is written and not yet acknowledged, acknowledged, or
+// acknowledged and then lost.
+const (
+	MarkWritten Mark = iota
+	MarkAcked
+	MarkLost
+)
+
+// String names the mark in words.
+func (m Mark) String() string {
+	return [...]string{"written, not acknowledged", "acknowledged", "acknowledged, then lost"}[m]
+}
+
+// Record is one record in a log.
+type Record struct {
+	Offset      int64
+	LeaderEpoch int
+	Key, Value  string
+	NullKey     bool
+	Timestamp   int64 // ms, as Kafka stamps records
+	Mark        Mark
+}
+
+// Producer is a producer client.
+type Producer struct {
+	ID       string
+	Acks     string // "0", "1" or "all"
+	Pending  int    // records sent and not decided yet
+	Retrying int    // of those, in batches that wait for a retry
+	Acked    int    // records acknowledged so far
+	Failed   int    // records failed for good
+	LostAcks int    // records acknowledged with an offset that no leader's log holds any more
+}
+
+// Consumer is a consumer client.
+type Consumer struct {
+	ID        string
+	Positions []Position
+}
+
+// Position is the offset of the next record that a consumer will hand out (C-2).
+type Position struct {
+	Topic     string
+	Partition int
+	Offset    int64 // -1 before the first position is known
+}
+
+// Message is one message on the wire.
+type Message struct {
+	Number   int // the number that InFlight, Deliver and Drop use
+	Arrives  int64
+	From, To string // "broker 1", "controller", a client's id
+	Text     string // in words: "Fetch orders-0 from 5"
+}
