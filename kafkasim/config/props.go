@@ -1,0 +1,98 @@
+// Package config is the table of Kafka properties: which exist, whose they are, their type, default and
+// meaning, and which of them this simulator models. A learner writes Kafka's own names; the table turns
+// them into the typed structs below, which the machine reads.
+//
+// Units follow the property's own suffix: fields ending in Ms are milliseconds, Bytes are bytes.
+package config
+
+// Broker holds the broker and controller properties that are modelled (kafka-replication.md §6).
+type Broker struct {
+	ReplicaLagTimeMaxMs                int64 // replica.lag.time.max.ms
+	ReplicaFetchWaitMaxMs              int64 // replica.fetch.wait.max.ms
+	ReplicaFetchMinBytes               int64 // replica.fetch.min.bytes
+	ReplicaFetchMaxBytes               int64 // replica.fetch.max.bytes, per partition
+	ReplicaFetchBackoffMs              int64 // replica.fetch.backoff.ms
+	ReplicaSocketTimeoutMs             int64 // replica.socket.timeout.ms
+	ReplicaHighWatermarkCheckpointMs   int64 // replica.high.watermark.checkpoint.interval.ms
+	BrokerHeartbeatIntervalMs          int64 // broker.heartbeat.interval.ms
+	BrokerSessionTimeoutMs             int64 // broker.session.timeout.ms
+	InitialBrokerRegistrationTimeoutMs int64 // initial.broker.registration.timeout.ms
+	NumPartitions                      int32 // num.partitions
+	DefaultReplicationFactor           int32 // default.replication.factor
+	AutoLeaderRebalance                bool  // auto.leader.rebalance.enable
+	LeaderImbalanceCheckSeconds        int64 // leader.imbalance.check.interval.seconds
+	UncleanLeaderElectionIntervalMs    int64 // unclean.leader.election.interval.ms
+	Topic                              Topic // defaults for topics that do not set their own
+}
+
+// Topic holds the topic properties that are modelled.
+type Topic struct {
+	MinInSyncReplicas           int32 // min.insync.replicas
+	UncleanLeaderElectionEnable bool  // unclean.leader.election.enable
+	MaxMessageBytes             int64 // max.message.bytes
+	SegmentBytes                int64 // segment.bytes
+}
+
+// Acks values of a producer; AcksAll is -1 on the wire too.
+const (
+	AcksNone   int8 = 0
+	AcksLeader int8 = 1
+	AcksAll    int8 = -1
+)
+
+// Producer holds the producer properties that are modelled (kafka-clients.md §9.1).
+type Producer struct {
+	Acks                 int8  // acks
+	BatchSize            int64 // batch.size
+	BatchRecords         int32 // kafkalab.batch.max.records: a batch also is full at so many records; 0 for no limit
+	LingerMs             int64 // linger.ms
+	BufferMemory         int64 // buffer.memory
+	MaxBlockMs           int64 // max.block.ms
+	MaxRequestSize       int64 // max.request.size
+	MaxInFlight          int32 // max.in.flight.requests.per.connection
+	Retries              int32 // retries
+	RetryBackoffMs       int64 // retry.backoff.ms
+	RetryBackoffMaxMs    int64 // retry.backoff.max.ms
+	RequestTimeoutMs     int64 // request.timeout.ms
+	DeliveryTimeoutMs    int64 // delivery.timeout.ms
+	MetadataMaxAgeMs     int64 // metadata.max.age.ms
+	ReconnectBackoffMs   int64 // reconnect.backoff.ms
+	ReconnectBackoffMax  int64 // reconnect.backoff.max.ms
+	EnableIdempotence    bool  // enable.idempotence
+	PartitionerIgnoreKey bool  // partitioner.ignore.keys
+	// PartitionTable maps keys to partitions, in the order of the keys; it stands for a custom
+	// partitioner.class (kafkalab.partitioner.table). Keys outside the table are hashed.
+	PartitionTable []KeyPartition
+}
+
+// KeyPartition is one row of a table partitioner.
+type KeyPartition struct {
+	Key       string
+	Partition int32
+}
+
+// Reset says where a consumer without a position starts (auto.offset.reset, C-30).
+type Reset uint8
+
+// The reset policies.
+const (
+	ResetLatest Reset = iota
+	ResetEarliest
+	ResetNone
+)
+
+// Consumer holds the consumer properties that are modelled (kafka-clients.md §9.2).
+type Consumer struct {
+	AutoOffsetReset        Reset // auto.offset.reset
+	FetchMinBytes          int64 // fetch.min.bytes
+	FetchMaxWaitMs         int64 // fetch.max.wait.ms
+	FetchMaxBytes          int64 // fetch.max.bytes
+	MaxPartitionFetchBytes int64 // max.partition.fetch.bytes
+	MaxPollRecords         int32 // max.poll.records
+	RequestTimeoutMs       int64 // request.timeout.ms
+	RetryBackoffMs         int64 // retry.backoff.ms
+	RetryBackoffMaxMs      int64 // retry.backoff.max.ms
+	MetadataMaxAgeMs       int64 // metadata.max.age.ms
+	ReconnectBackoffMs     int64 // reconnect.backoff.ms
+	ReconnectBackoffMax    int64 // reconnect.backoff.max.ms
+}

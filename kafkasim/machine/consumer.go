@@ -1,0 +1,9 @@
+package machine
+
+// Consumer is one consumer client.
+type Consumer struct {
+	Node NodeID
+}
+
+func (s *State) consumerEvent(i int32, e Event) { unexpected(e) }
+func (s *State) applyConsumer(c Command) Result { return Result{ID: -1} }

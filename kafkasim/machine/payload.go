@@ -1,0 +1,173 @@
+package machine
+
+import "kafkalab/kafkasim/partlog"
+
+// Requests and responses between nodes, named after Kafka's APIs. Slices inside payloads are immutable.
+
+// MetadataRequest asks a broker for topics by name and for the live brokers (API 3).
+type MetadataRequest struct{ Topics []string }
+
+// MetadataResponse is the asked broker's own view, as old as its metadata offset.
+type MetadataResponse struct {
+	Brokers []NodeID // unfenced ones (R3.9)
+	Topics  []TopicMetadata
+}
+
+// TopicMetadata is one topic of a MetadataResponse.
+type TopicMetadata struct {
+	Name       string
+	Topic      int32 // -1 with an error
+	Error      Code
+	Partitions []PartitionMetadata
+}
+
+// PartitionMetadata is one partition of a MetadataResponse.
+type PartitionMetadata struct {
+	Error       Code   // LEADER_NOT_AVAILABLE without a live leader
+	Leader      NodeID // NoNode for none
+	LeaderEpoch int32
+	Replicas    []NodeID
+	ISR         []NodeID
+}
+
+// ProduceRequest carries at most one batch per partition (API 0).
+type ProduceRequest struct {
+	Acks      int8
+	TimeoutMs int64
+	Parts     []ProducePart
+}
+
+// ProducePart is one partition's batch.
+type ProducePart struct {
+	TP    TopicPartition
+	Batch partlog.Batch
+}
+
+// ProduceResponse answers each partition of a ProduceRequest, in its order; acks=0 gets none.
+type ProduceResponse struct{ Parts []ProduceResult }
+
+// ProduceResult is one partition's answer. Leader and LeaderEpoch are KIP-951's hint with
+// NOT_LEADER_OR_FOLLOWER; NoNode when the broker does not know better.
+type ProduceResult struct {
+	TP             TopicPartition
+	Error          Code
+	BaseOffset     int64 // -1 on error
+	LogStartOffset int64
+	Leader         NodeID
+	LeaderEpoch    int32
+}
+
+// FetchRequest is a follower's or a consumer's (API 1).
+type FetchRequest struct {
+	Replica     NodeID // the follower's broker id, NoNode for a consumer
+	BrokerEpoch int64  // the follower's (KIP-903), -1 for a consumer
+	MaxWaitMs   int64
+	MinBytes    int64
+	MaxBytes    int64
+	Parts       []FetchPart
+}
+
+// FetchPart is one partition of a FetchRequest.
+type FetchPart struct {
+	TP               TopicPartition
+	FetchOffset      int64
+	LeaderEpoch      int32 // the epoch that the fetcher believes in; -1 for "do not check"
+	LastFetchedEpoch int32 // of the fetcher's last record, -1 for none (KIP-595)
+	LogStartOffset   int64 // the follower's, -1 for a consumer
+	MaxBytes         int64
+}
+
+// FetchResponse answers each partition of a FetchRequest, in its order.
+type FetchResponse struct{ Parts []FetchResult }
+
+// FetchResult is one partition's answer.
+type FetchResult struct {
+	TP             TopicPartition
+	Error          Code
+	HighWatermark  int64
+	LastStable     int64
+	LogStartOffset int64
+	Batches        []partlog.Batch
+	// Diverging says where the fetcher's log parts from the leader's; Epoch -1 for "it does not".
+	Diverging EpochEnd
+	// Leader and LeaderEpoch are KIP-951's hint with NOT_LEADER_OR_FOLLOWER or FENCED_LEADER_EPOCH.
+	Leader      NodeID
+	LeaderEpoch int32
+}
+
+// EpochEnd is an epoch and the offset where it ends (R1.6); Epoch -1 and Offset -1 are "undefined".
+type EpochEnd struct {
+	Epoch  int32
+	Offset int64
+}
+
+// ListOffsetsRequest asks for offsets by timestamp (API 2).
+type ListOffsetsRequest struct{ Parts []ListOffsetsPart }
+
+// Timestamps with a meaning of their own in ListOffsets.
+const (
+	LatestTimestamp   int64 = -1
+	EarliestTimestamp int64 = -2
+)
+
+// ListOffsetsPart is one partition of a ListOffsetsRequest.
+type ListOffsetsPart struct {
+	TP          TopicPartition
+	Timestamp   int64
+	LeaderEpoch int32
+}
+
+// ListOffsetsResponse answers each partition, in order.
+type ListOffsetsResponse struct{ Parts []ListOffsetsResult }
+
+// ListOffsetsResult is one partition's answer; Offset -1 with an error or when none is that new.
+type ListOffsetsResult struct {
+	TP          TopicPartition
+	Error       Code
+	Offset      int64
+	LeaderEpoch int32
+}
+
+// OffsetsForLeaderEpochRequest asks where epochs end (API 23; R2.11c, C-41).
+type OffsetsForLeaderEpochRequest struct{ Parts []EpochQuery }
+
+// EpochQuery is one partition: the epoch the asker believes in and the one it asks about.
+type EpochQuery struct {
+	TP           TopicPartition
+	CurrentEpoch int32
+	Epoch        int32
+}
+
+// OffsetsForLeaderEpochResponse answers each partition, in order.
+type OffsetsForLeaderEpochResponse struct{ Parts []EpochAnswer }
+
+// EpochAnswer is one partition's answer.
+type EpochAnswer struct {
+	TP    TopicPartition
+	Error Code
+	End   EpochEnd
+}
+
+// InitProducerIDRequest asks any broker for a producer id (API 22, P-81).
+type InitProducerIDRequest struct{}
+
+// InitProducerIDResponse hands one out.
+type InitProducerIDResponse struct {
+	Error         Code
+	ProducerID    int64
+	ProducerEpoch int16
+}
+
+func (Disconnected) payload()                  {}
+func (MetadataRequest) payload()               {}
+func (MetadataResponse) payload()              {}
+func (ProduceRequest) payload()                {}
+func (ProduceResponse) payload()               {}
+func (FetchRequest) payload()                  {}
+func (FetchResponse) payload()                 {}
+func (ListOffsetsRequest) payload()            {}
+func (ListOffsetsResponse) payload()           {}
+func (OffsetsForLeaderEpochRequest) payload()  {}
+func (OffsetsForLeaderEpochResponse) payload() {}
+func (InitProducerIDRequest) payload()         {}
+func (InitProducerIDResponse) payload()        {}

@@ -1,0 +1,69 @@
+package machine
+
+import "fmt"
+
+// New returns a world in which every broker has registered and is unfenced, with no topics and no clients.
+func New(w World) *State {
+	s := &State{World: w}
+	s.startCluster()
+	return s
+}
+
+// Apply lets a user act on the world, now.
+func (s *State) Apply(c Command) Result {
+	switch c := c.(type) {
+	case NewProducer, Send, SendEvery, FlushProducer, CloseProducer, CrashProducer:
+		return s.applyProducer(c)
+	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer:
+		return s.applyConsumer(c)
+	case CutLink, HealLink, SetLatency, DeliverMessage, DropMessage, DelayMessage:
+		return s.applyNetwork(c)
+	default:
+		return s.applyCluster(c)
+	}
+}
+
+// Peek returns the next event without taking it; false when nothing will ever happen again.
+func (s *State) Peek() (Event, bool) {
+	if len(s.Queue) == 0 {
+		return Event{}, false
+	}
+	return s.Queue[0], true
+}
+
+// Step takes the next event and lets its target handle it.
+func (s *State) Step() (Event, bool) {
+	if len(s.Queue) == 0 {
+		return Event{}, false
+	}
+	e := s.pop()
+	s.Now = e.At
+	s.dispatch(e)
+	return e, true
+}
+
+func (s *State) dispatch(e Event) {
+	switch {
+	case e.To.IsBroker():
+		s.brokerEvent(e)
+	case e.To.IsController():
+		s.controllerEvent(e)
+	case s.client(e.To).Consumer:
+		s.consumerEvent(s.client(e.To).Index, e)
+	default:
+		s.producerEvent(s.client(e.To).Index, e)
+	}
+}
+
+// incarnation is the number of starts of a node's process; messages and timers of an earlier one are void.
+func (s *State) incarnation(n NodeID) uint32 {
+	if b := s.broker(n); b != nil {
+		return b.Incarnation
+	}
+	return 0
+}
+
+// unexpected stops the simulation at an event its target cannot get: a bug of ours, never of a user.
+func unexpected(e Event) {
+	panic(fmt.Sprintf("machine: node %d cannot handle %T from node %d at t=%dµs", e.To, e.Payload, e.From, e.At))
+}
