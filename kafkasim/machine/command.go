@@ -78,7 +78,9 @@ type NewProducer struct {
 	Props config.Producer
 }
 
-// Send hands one record to a producer's send(). Partition is -1 to let the partitioner choose.
+// Send hands one record to a producer's send(). Partition is -1 to let the partitioner choose. The
+// Result's ID is the record's number among all that this producer was handed (SendEvery's included),
+// from 0; State.Delivery tells by it what became of the record.
 type Send struct {
 	Producer  int32
 	Topic     string

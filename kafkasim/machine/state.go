@@ -17,6 +17,10 @@ type State struct {
 	Consumers  []Consumer
 	Truth      Truth
 
+	// TopicBase numbers partitions for view.Change: partition p of topic t is TopicBase[t]+p, so that
+	// partitions count through in the order of their creation. CreateTopic appends to it.
+	TopicBase []int32
+
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.
 	Notes []view.Change
@@ -28,6 +32,14 @@ func (s *State) broker(id NodeID) *Broker {
 		return nil
 	}
 	return &s.Brokers[id-1]
+}
+
+// ordinal is the number by which a view.Change names a partition; -1 for a topic that does not exist.
+func (s *State) ordinal(tp TopicPartition) int {
+	if tp.Topic < 0 || int(tp.Topic) >= len(s.TopicBase) {
+		return -1
+	}
+	return int(s.TopicBase[tp.Topic] + tp.Partition)
 }
 
 // note records one visible change.
