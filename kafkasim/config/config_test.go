@@ -1,0 +1,189 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// The four wordings of a caller's mistakes, and their neighbours.
+func TestProblems(t *testing.T) {
+	for _, c := range []struct {
+		owner Owner
+		given map[string]any
+		want  string
+	}{
+		{OwnerProducer, map[string]any{"ack": "all"}, `unknown property "ack" - did you mean "acks"?`},
+		{OwnerProducer, map[string]any{"linger_ms": 5}, `unknown property "linger_ms" - did you mean "linger.ms"?`},
+		{OwnerProducer, map[string]any{"lingerms": 5}, `unknown property "lingerms" - did you mean "linger.ms"?`},
+		{OwnerProducer, map[string]any{"in.flight.requests": 5}, `unknown property "in.flight.requests" - did you mean "max.in.flight.requests.per.connection"?`},
+		{OwnerProducer, map[string]any{"min.insync.replicas": 2}, `"min.insync.replicas" is a topic property; give it to CreateTopic`},
+		{OwnerTopic, map[string]any{"acks": "all"}, `"acks" is a producer property; give it to NewProducer`},
+		{OwnerBroker, map[string]any{"max.poll.records": 1}, `"max.poll.records" is a consumer property; give it to NewConsumer`},
+		{OwnerTopic, map[string]any{"broker.session.timeout.ms": 1}, `"broker.session.timeout.ms" is a broker property; give it to World.Config`},
+		{OwnerProducer, map[string]any{"compression.type": "zstd"}, `compression.type is a real Kafka property that this simulator does not model; remove it (records are not compressed)`},
+		{OwnerConsumer, map[string]any{"group.id": "g"}, `group.id is a real Kafka property that this simulator does not model; remove it (consumer groups are not there yet: use Assign)`},
+		{OwnerProducer, map[string]any{"transactional.id": "t"}, `transactional.id is a real Kafka property that this simulator does not model; remove it (transactions are not there yet)`},
+		{OwnerProducer, map[string]any{"retention.ms": 1}, `retention.ms is a real Kafka property that this simulator does not model; remove it (retention and compaction are not there yet)`},
+		{OwnerProducer, map[string]any{"enable.idempotence": true}, `enable.idempotence=true is real, but idempotent producers are not there yet`},
+		{OwnerConsumer, map[string]any{"auto.offset.reset": "by_duration:PT1H"}, `auto.offset.reset=by_duration:PT1H is real, but searching by timestamp is not there yet`},
+		{OwnerProducer, map[string]any{"acks": "al"}, `acks=al: want all, -1, 0 or 1`},
+		{OwnerProducer, map[string]any{"acks": 2}, `acks=2: want all, -1, 0 or 1`},
+		{OwnerProducer, map[string]any{"linger.ms": -1}, `linger.ms=-1: want at least 0`},
+		{OwnerProducer, map[string]any{"linger.ms": 1.5}, `linger.ms=1.5: want a whole number of ms`},
+		{OwnerProducer, map[string]any{"linger.ms": "soon"}, `linger.ms=soon: want a whole number of ms`},
+		{OwnerProducer, map[string]any{"linger.ms": 1500 * time.Microsecond}, `linger.ms=1.5ms: want whole milliseconds`},
+		{OwnerProducer, map[string]any{"batch.size": time.Second}, `batch.size=1s is a time, but the property is in bytes`},
+		{OwnerProducer, map[string]any{"delivery.timeout.ms": 100}, `delivery.timeout.ms=100 must be at least linger.ms + request.timeout.ms = 5 + 30000 = 30005`},
+		{OwnerProducer, map[string]any{"kafkalab.partitioner.table": "user-1"}, `kafkalab.partitioner.table=user-1: want a text like "user-1=0,user-2=1" or a map of keys to partitions`},
+		{OwnerProducer, map[string]any{"partitioner.ignore.keys": "maybe"}, `partitioner.ignore.keys=maybe: want true or false`},
+		{OwnerTopic, map[string]any{"segment.bytes": 1000}, `segment.bytes=1000: want at least 1048576`},
+		{OwnerBroker, map[string]any{"replica.fetch.wait.max.ms": 600, "replica.lag.time.max.ms": 500}, `replica.fetch.wait.max.ms=600 must not be above replica.lag.time.max.ms=500, or followers would often be taken out of the ISR`},
+		// Of two mistakes the first by name is told, whatever the order of the map.
+		{OwnerProducer, map[string]any{"zzz": 1, "aaaa": 1}, `unknown property "aaaa"`},
+	} {
+		pr := parse(c.owner, c.given)
+		if pr == nil {
+			t.Errorf("%v: accepted, want %q", c.given, c.want)
+		} else if pr.Text != c.want && !(strings.HasPrefix(pr.Text, c.want) && c.given["zzz"] != nil) {
+			t.Errorf("%v:\n got %s\nwant %s", c.given, pr.Text, c.want)
+		}
+	}
+}
+
+func parse(o Owner, given map[string]any) *Problem {
+	var pr *Problem
+	switch o {
+	case OwnerBroker:
+		_, pr = ParseBroker(given)
+	case OwnerTopic:
+		_, pr = ParseTopic(Topic{}, given)
+	case OwnerProducer:
+		_, pr = ParseProducer(given)
+	case OwnerConsumer:
+		_, pr = ParseConsumer(given)
+	}
+	return pr
+}
+
+func TestValuesInAnyNotation(t *testing.T) {
+	for _, given := range []map[string]any{
+		{"acks": "1", "linger.ms": "7", "partitioner.ignore.keys": "TRUE"},
+		{"acks": 1, "linger.ms": 7 * time.Millisecond, "partitioner.ignore.keys": true},
+		{"acks": int8(1), "linger.ms": 7.0, "partitioner.ignore.keys": "true"},
+		{"acks": "1", "linger.ms": uint16(7), "partitioner.ignore.keys": true},
+	} {
+		c, pr := ParseProducer(given)
+		if pr != nil {
+			t.Fatal(pr)
+		}
+		if c.Acks != AcksLeader || c.LingerMs != 7 || !c.PartitionerIgnoreKey {
+			t.Errorf("%v: got %+v", given, c)
+		}
+	}
+	for _, v := range []any{"all", "-1", -1, nil} {
+		given := map[string]any{"acks": v}
+		if v == nil {
+			given = nil
+		}
+		if c, pr := ParseProducer(given); pr != nil || c.Acks != AcksAll {
+			t.Errorf("acks=%v: %v %v", v, c.Acks, pr)
+		}
+	}
+	c, pr := ParseProducer(map[string]any{"kafkalab.partitioner.table": "user-4=0, user-1=0,user-3=1"})
+	if pr != nil || len(c.PartitionTable) != 3 || c.PartitionTable[0] != (KeyPartition{"user-1", 0}) || c.PartitionTable[2] != (KeyPartition{"user-4", 0}) {
+		t.Errorf("table: %v %v", c.PartitionTable, pr)
+	}
+}
+
+// P-63: an unset delivery.timeout.ms is raised to linger.ms + request.timeout.ms.
+func TestDeliveryTimeoutIsRaised(t *testing.T) {
+	c, pr := ParseProducer(map[string]any{"request.timeout.ms": 200000})
+	if pr != nil || c.DeliveryTimeoutMs != 200005 {
+		t.Errorf("got %d %v", c.DeliveryTimeoutMs, pr)
+	}
+}
+
+func TestBackoffs(t *testing.T) {
+	c, _ := ParseProducer(map[string]any{"retry.backoff.ms": 5000, "reconnect.backoff.ms": 7})
+	if c.RetryBackoffMs != 1000 || c.ReconnectBackoffMax != 7 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// P-80: enable.idempotence gives way to acks and retries unless it was set.
+func TestIdempotenceGivesWay(t *testing.T) {
+	no := func(string) bool { return false }
+	yes := func(string) bool { return true }
+	c := Producer{EnableIdempotence: true, Acks: AcksLeader, Retries: 3, MaxInFlight: 5}
+	if pr := c.idempotence(no); pr != nil || c.EnableIdempotence {
+		t.Errorf("not set: %v %v", c.EnableIdempotence, pr)
+	}
+	c = Producer{EnableIdempotence: true, Acks: AcksLeader, Retries: 3, MaxInFlight: 5}
+	if pr := c.idempotence(yes); pr == nil || pr.Text != "acks=1 cannot be used with enable.idempotence=true (it needs acks=all)" {
+		t.Errorf("set: %v", pr)
+	}
+	c = Producer{EnableIdempotence: true, Acks: AcksAll, Retries: 3, MaxInFlight: 6}
+	if pr := c.idempotence(no); pr == nil {
+		t.Error("six in flight were accepted")
+	}
+}
+
+// Defaults of Kafka 4.3 (kafka-replication.md §6, kafka-clients.md §9), read back from the structs.
+func TestDefaults(t *testing.T) {
+	b, _ := ParseBroker(nil)
+	if b.ReplicaLagTimeMaxMs != 30000 || b.BrokerSessionTimeoutMs != 9000 || b.Topic.MinInSyncReplicas != 1 ||
+		b.Topic.MaxMessageBytes != 1048588 || b.Topic.SegmentBytes != 1<<30 || !b.AutoLeaderRebalance {
+		t.Errorf("%+v", b)
+	}
+	p, _ := ParseProducer(nil)
+	if p.BatchSize != 16384 || p.LingerMs != 5 || p.MaxInFlight != 5 || p.Retries != 1<<31-1 || p.DeliveryTimeoutMs != 120000 {
+		t.Errorf("%+v", p)
+	}
+	c, _ := ParseConsumer(nil)
+	if c.AutoOffsetReset != ResetLatest || c.FetchMaxWaitMs != 500 || c.MaxPollRecords != 500 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestTableIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range rows {
+		id := p.Owner.String() + " " + p.Name
+		if seen[id] {
+			t.Errorf("%s is there twice", id)
+		}
+		seen[id] = true
+		if p.Doc == "" || !strings.HasSuffix(p.Doc, ".") {
+			t.Errorf("%s: no sentence", id)
+		}
+		if p.Modelled != (p.field != nil) {
+			t.Errorf("%s: modelled without a field, or the other way round", id)
+		}
+		if p.Modelled && strings.Contains(p.Help(), "does not model") {
+			t.Errorf("%s: help contradicts", id)
+		}
+	}
+	if len(rows) < 400 {
+		t.Errorf("only %d properties", len(rows))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("acks", "all", uint8(2))
+	f.Add("linger.ms", "5", uint8(2))
+	f.Add("kafkalab.partitioner.table", "a=1,b=2", uint8(2))
+	f.Add("min.insync.replicas", "-3", uint8(1))
+	f.Add("retries", "99999999999999999999", uint8(2))
+	f.Fuzz(func(t *testing.T, name, value string, owner uint8) {
+		o := Owner(owner % 4)
+		given := map[string]any{name: value}
+		pr := parse(o, given)
+		if pr != nil && (pr.Text == "" || parse(o, given).Text != pr.Text) {
+			t.Fatalf("unstable or empty problem %q", pr.Text)
+		}
+		if _, known := Lookup(o, name); pr == nil && !known {
+			t.Fatalf("accepted %q, which is not in the table", name)
+		}
+	})
+}

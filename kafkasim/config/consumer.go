@@ -1,0 +1,66 @@
+package config
+
+// consumerRows are the consumer's properties (Kafka: ConsumerConfig; kafka-clients.md §9.2).
+func consumerRows() []Property {
+	return owned(OwnerConsumer, append(consumerModelled(), consumerAbsent()...))
+}
+
+func consumerModelled() []Property {
+	reset := choice("auto.offset.reset", "latest", []string{"latest", "earliest", "none"}, c(func(c *Consumer) any { return &c.AutoOffsetReset }),
+		"Where a consumer without a position starts, and where it goes when its position is out of range.")
+	reset.Valid = "[latest, earliest, none]"
+	reset.late = []only{{"by_duration:", "searching by timestamp is not there yet"}}
+	return []Property{
+		reset,
+		number("fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMinBytes }),
+			"How much must be there before a broker answers a fetch at once; else it holds the fetch back."),
+		ms("fetch.max.wait.ms", "500", c(func(c *Consumer) any { return &c.FetchMaxWaitMs }),
+			"How long a broker holds back a fetch that fetch.min.bytes is not there for."),
+		number("fetch.max.bytes", "52428800", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMaxBytes }),
+			"About how much one fetch returns; a first batch that is larger comes all the same."),
+		number("max.partition.fetch.bytes", "1048576", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.MaxPartitionFetchBytes }),
+			"About how much one fetch returns of one partition."),
+		number("max.poll.records", "500", "records", 1, maxInt, "[1,…]", c(func(c *Consumer) any { return &c.MaxPollRecords }),
+			"The most records that one poll hands out; what is fetched does not depend on it."),
+		ms("request.timeout.ms", "30000", c(func(c *Consumer) any { return &c.RequestTimeoutMs }),
+			"How long the consumer waits for an answer before it closes the connection."),
+		ms("retry.backoff.ms", "100", c(func(c *Consumer) any { return &c.RetryBackoffMs }),
+			"How long the consumer waits before it repeats a request that failed."),
+		ms("retry.backoff.max.ms", "1000", c(func(c *Consumer) any { return &c.RetryBackoffMaxMs }),
+			"The longest such wait."),
+		ms("metadata.max.age.ms", "300000", c(func(c *Consumer) any { return &c.MetadataMaxAgeMs }),
+			"After how long the consumer asks for the leaders again even if nothing went wrong."),
+		ms("reconnect.backoff.ms", "50", c(func(c *Consumer) any { return &c.ReconnectBackoffMs }),
+			"How long the consumer waits before it connects again to a broker that it lost."),
+		ms("reconnect.backoff.max.ms", "1000", c(func(c *Consumer) any { return &c.ReconnectBackoffMax }),
+			"The longest wait before it connects again."),
+	}
+}
+
+func consumerAbsent() []Property {
+	return append(clientAbsent(), []Property{
+		absent("allow.auto.create.topics", Boolean, "true", "topics are made by CreateTopic", "Whether asking for a topic makes it."),
+		absent("auto.commit.interval.ms", Int, "5000", needsGroups, "How often positions are committed by themselves."),
+		absent("check.crcs", Boolean, "true", "", "Whether checksums are looked at."),
+		absent("client.id", String, "", "give the name to NewConsumer", "The name under which brokers know the client."),
+		absent("client.rack", String, "", "consumers read from leaders", "The rack a client is in, to read from a replica nearby."),
+		absent("default.api.timeout.ms", Int, "60000", "", "How long calls without a timeout of their own may block."),
+		absent("enable.auto.commit", Boolean, "true", needsGroups, "Whether positions are committed by themselves."),
+		absent("enable.metrics.push", Boolean, "true", needsMetrics, "Whether the client sends its metrics to the cluster."),
+		absent("exclude.internal.topics", Boolean, "true", needsGroups, "Whether a pattern may match internal topics."),
+		absent("group.id", String, "null", needsGroups, "The group that shares partitions among its members and remembers positions."),
+		absent("group.instance.id", String, "null", needsGroups, "A member's name that survives its restart."),
+		absent("group.protocol", String, "classic", needsGroups, "Which group protocol is spoken: classic or consumer."),
+		absent("group.remote.assignor", String, "null", needsGroups, "The assignor at the coordinator."),
+		absent("heartbeat.interval.ms", Int, "3000", needsGroups, "How often a member says that it lives."),
+		absent("interceptor.classes", List, "", "", "Classes that see records before the application does."),
+		absent("isolation.level", String, "read_uncommitted", needsTxn, "Whether records of open and aborted transactions are seen."),
+		absent("key.deserializer", Class, "null", needsSerde, "The class that turns bytes into keys."),
+		absent("value.deserializer", Class, "null", needsSerde, "The class that turns bytes into values."),
+		absent("max.poll.interval.ms", Int, "300000", needsGroups, "How long a member may take between polls."),
+		absent("partition.assignment.strategy", List, "range, cooperative-sticky", needsGroups, "The assignors that a member knows."),
+		absent("session.timeout.ms", Int, "45000", needsGroups, "After how long without heartbeat a member counts as dead."),
+		absent("share.acknowledgement.mode", String, "implicit", "share groups are not there yet", "How a share consumer acknowledges."),
+		absent("share.acquire.mode", String, "batch_optimized", "share groups are not there yet", "How a share consumer takes records."),
+	}...)
+}

@@ -1,0 +1,72 @@
+package config
+
+import "slices"
+
+// sorted joins the owners' rows, each sorted by name.
+func sorted(parts ...[]Property) []Property {
+	var out []Property
+	for _, p := range parts {
+		slices.SortFunc(p, func(a, b Property) int {
+			if a.Name < b.Name {
+				return -1
+			}
+			return 1
+		})
+		out = append(out, p...)
+	}
+	return out
+}
+
+// ms is a modelled property in milliseconds.
+func ms(name, def string, field func(any) any, doc string) Property {
+	return Property{Name: name, Type: Long, Default: def, Unit: "ms", Valid: "[0,…]", max: maxInt, Modelled: true, field: field, Doc: doc}
+}
+
+// number is a modelled whole number.
+func number(name, def, unit string, lo, hi int64, valid string, field func(any) any, doc string) Property {
+	return Property{Name: name, Type: Int, Default: def, Unit: unit, Valid: valid, min: lo, max: hi, Modelled: true, field: field, Doc: doc}
+}
+
+// boolean is a modelled switch.
+func boolean(name, def string, field func(any) any, doc string) Property {
+	return Property{Name: name, Type: Boolean, Default: def, Modelled: true, field: field, Doc: doc}
+}
+
+// choice is a modelled property with few values.
+func choice(name, def string, values []string, field func(any) any, doc string) Property {
+	return Property{Name: name, Type: String, Default: def, Valid: "[" + join(values) + "]", only: values, Modelled: true, field: field, Doc: doc}
+}
+
+// absent is a real Kafka property that is not modelled.
+func absent(name string, t Type, def, missing, doc string) Property {
+	return Property{Name: name, Type: t, Default: def, Missing: missing, Doc: doc}
+}
+
+// owned gives rows their owner.
+func owned(o Owner, rows []Property) []Property {
+	for i := range rows {
+		rows[i].Owner = o
+	}
+	return rows
+}
+
+// What absent properties would need.
+const (
+	needsGroups  = "consumer groups are not there yet: use Assign"
+	needsTxn     = "transactions are not there yet"
+	needsLog     = "retention and compaction are not there yet"
+	needsQuorum  = "there is one controller that does not fail"
+	needsWire    = "there are no sockets, hosts or security inside the simulator"
+	needsCodec   = "records are not compressed"
+	needsSerde   = "keys and values are strings"
+	needsMetrics = "there are no JMX metrics; look at the views"
+)
+
+func b(f func(*Broker) any) func(any) any { return func(p any) any { return f(p.(*Broker)) } }
+func t(f func(*Topic) any) func(any) any  { return func(p any) any { return f(p.(*Topic)) } }
+func p(f func(*Producer) any) func(any) any {
+	return func(v any) any { return f(v.(*Producer)) }
+}
+func c(f func(*Consumer) any) func(any) any {
+	return func(v any) any { return f(v.(*Consumer)) }
+}
