@@ -5,12 +5,13 @@
 // licenses/ holds the licences of everything in it, and a test compares the two.
 package assets
 
-import (
-	_ "embed"
-)
+import "embed"
 
 //go:embed echarts.js
 var echarts string
+
+//go:embed licenses/*.txt
+var licenses embed.FS
 
 // ECharts returns the bundle of Apache ECharts as one classic script. It sets the global
 // kafkalabECharts = {init, getInstanceByDom, setPlatformAPI, clipRectByRect, version} and nothing else.

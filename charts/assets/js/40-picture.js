@@ -1,0 +1,246 @@
+// The cluster picture as SVG: the same geometry and the same signs as the Go side draws for the PNG
+// (../../layout.go and ../../draw.go), in the colours of the page's theme.
+
+const BOX_GAP = 12;
+const BOXES_TOP = 30;
+const BOX_HEADER = 28;
+const BOX_MAX_WIDTH = 404;
+const ROW_HEIGHT = 62;
+const BOX_FOOT = 4;
+const BOX_PAD = 10;
+const ELLIPSIS_SLOT = 14;
+const CELL_PITCH = 18;
+const CELL_WIDTH = 16;
+const STRIP_TOP = 20;
+const STRIP_HEIGHT = 24;
+const LEGEND_TOP = 8;
+const LEGEND_LINE = 18;
+const CLIENT_LINE = 17;
+const CHIP_BASE = 24;
+const CHIP_LETTER = 6.6;
+const MAX_KEY_LINES = 2;
+const MAX_CHIP_TEXT = 18;
+
+const STATE_TEXT = {
+  up: "running", starting: "starting", stopping: "shutting down", fenced: "running, fenced", paused: "silent", down: "down",
+};
+
+const label = (x, y, size, fill, string, more = {}) => svg("text", { x, y, "font-size": size, fill, ...more }, string);
+const bold = { "font-weight": "bold" };
+const middle = { "text-anchor": "middle" };
+const end = { "text-anchor": "end" };
+const box = (x, y, width, height, rx, more) => svg("rect", { x, y, width, height, rx, ...more });
+const straight = (x1, y1, x2, y2, more) => svg("line", { x1, y1, x2, y2, ...more });
+
+// shorten keeps the beginning and the end of a long name: partitions differ at the end.
+function shorten(name, most) {
+  const letters = [...name];
+  if (letters.length <= most) return name;
+  const tail = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, most - 1 - tail).join("")}…${letters.slice(letters.length - tail).join("")}`;
+}
+
+function letterOf(key) {
+  if (key < 0) return "·";
+  if (key < 26) return String.fromCharCode(65 + key);
+  if (key < 52) return String.fromCharCode(97 + key - 26);
+  return "#";
+}
+
+function fillOf(key, ink) {
+  if (key < 0) return { fill: ink.noKey, text: ink.soft, onFill: ink.onNoKey };
+  return { fill: ink.palette[key % 6], text: ink.paletteText[key % 6], onFill: ink.letters[key % 6] };
+}
+
+// Marks are paths: fonts lack the glyphs, and a missing glyph is no picture at all.
+
+const STAR = Array.from({ length: 10 }, (_, i) => {
+  const r = i % 2 ? 0.42 : 1;
+  const angle = (i * Math.PI) / 5 - Math.PI / 2;
+  return [r * Math.cos(angle), r * Math.sin(angle)];
+});
+
+function star(x, y, radius, ink) {
+  const d = STAR.map(([dx, dy], i) => `${i ? "L" : "M"}${(x + radius * dx).toFixed(2)} ${(y + radius * dy).toFixed(2)}`).join("");
+  return svg("path", { d: `${d}Z`, fill: "#E69F00", stroke: ink.starEdge, "stroke-width": 1, "stroke-linejoin": "round" });
+}
+
+function cross(x, y, reach, width, stroke) {
+  const d = `M${x - reach} ${y - reach}L${x + reach} ${y + reach}M${x + reach} ${y - reach}L${x - reach} ${y + reach}`;
+  return svg("path", { d, fill: "none", stroke, "stroke-width": width, "stroke-linecap": "round" });
+}
+
+function tick(x, y, reach, stroke) {
+  const d = `M${x - reach} ${y}L${x - reach / 3} ${y + reach * 0.7}L${x + reach} ${y - reach * 0.8}`;
+  return svg("path", { d, fill: "none", stroke, "stroke-width": 1.5, "stroke-linecap": "round", "stroke-linejoin": "round" });
+}
+
+const ring = (x, y, r, stroke) => svg("circle", { cx: x, cy: y, r, fill: "none", stroke, "stroke-width": 1.2 });
+
+function markShape(mark, x, y, colour, ink) {
+  if (mark === 1) return tick(x, y, 3, colour);
+  if (mark === 2) return cross(x, y, 2.6, 1.8, ink.alarmInk);
+  return ring(x, y, 2.2, colour);
+}
+
+// highWatermark is the blue bar with its small flag.
+function highWatermark(x, y, height, ink) {
+  return svg("g", { fill: ink.hw }, box(x - 1.5, y, 3, height, 1.5, {}), svg("path", { d: `M${x - 4.5} ${y}L${x + 4.5} ${y}L${x} ${y + 5}Z` }));
+}
+
+function boxGeometry(spec) {
+  const width = Math.min(Math.floor((spec.width - BOX_GAP * (spec.columns - 1)) / spec.columns), BOX_MAX_WIDTH);
+  const height = BOX_HEADER + Math.max(spec.rows, 1) * ROW_HEIGHT + BOX_FOOT;
+  return { width, height, lines: Math.ceil(spec.brokers.length / spec.columns) };
+}
+
+// drawPicture fills an <svg> with the picture of a state.
+function drawPicture(into, spec, state, ink) {
+  const { width, height, lines } = boxGeometry(spec);
+  const parts = [label(2, 19, 15, ink.ink, spec.title, bold)];
+  spec.brokers.forEach((_, b) => {
+    const x = (b % spec.columns) * (width + BOX_GAP);
+    const y = BOXES_TOP + Math.floor(b / spec.columns) * (height + BOX_GAP);
+    parts.push(drawBroker(spec, state, b, x, y, width, height, ink));
+  });
+  const legend = drawLegend(spec, BOXES_TOP + lines * (height + BOX_GAP) + LEGEND_TOP, ink);
+  parts.push(legend.drawn);
+  state.clients.forEach((line, i) => parts.push(label(2, legend.bottom + 8 + i * CLIENT_LINE, 12, ink.ink, line)));
+  for (const [name, value] of [["width", spec.width], ["height", spec.height], ["viewBox", `0 0 ${spec.width} ${spec.height}`],
+    ["preserveAspectRatio", "xMinYMin meet"]]) into.setAttribute(name, value);
+  into.replaceChildren(...parts);
+}
+
+function drawBroker(spec, state, b, x, y, width, height, ink) {
+  const is = state.brokers[b];
+  const down = is === "down";
+  const dashed = down || is === "paused" ? { "stroke-dasharray": "5 4" } : {};
+  const right = x + width - BOX_PAD;
+  const group = svg("g", {},
+    box(x + 0.5, y + 0.5, width - 1, height - 1, 6, { fill: down ? ink.boxDown : ink.box, stroke: ink.line, ...dashed }),
+    label(x + BOX_PAD, y + 19, 13, down ? ink.soft : ink.ink, `broker ${spec.brokers[b]}`, bold),
+    label(down ? right - 16 : right, y + 19, 11, is === "up" ? ink.soft : ink.alarmInk, STATE_TEXT[is], end),
+    straight(x + 1, y + BOX_HEADER, x + width - 1, y + BOX_HEADER, { stroke: ink.line }));
+  if (down) group.appendChild(cross(right - 5, y + 14.5, 5, 2.6, ink.alarmInk));
+  const logs = svg("g", down ? { opacity: 0.5 } : {});
+  spec.replicas.forEach((place, r) => {
+    if (place.b === b) drawReplica(logs, spec, state, r, x, y + BOX_HEADER + place.row * ROW_HEIGHT, width, ink);
+  });
+  group.appendChild(logs);
+  return group;
+}
+
+// drawReplica draws one log: name and numbers, the strip of cells, the offsets below.
+function drawReplica(into, spec, state, r, x, y, width, ink) {
+  const log = state.logs[r];
+  const place = spec.replicas[r];
+  const partition = state.partitions[place.p];
+  const leads = log.role === "leader";
+  const left = x + BOX_PAD + (leads ? 15 : 0);
+  const name = label(left, y + 15, 12, ink.ink, shorten(spec.partitions[place.p], 18), bold);
+  if (!partition.isr.includes(spec.brokers[place.b])) {
+    name.appendChild(svg("tspan", { dx: 7, "font-size": 10.5, "font-weight": "normal", fill: ink.alarmInk }, "out of ISR"));
+  }
+  const cellsX = x + BOX_PAD + ELLIPSIS_SLOT;
+  const top = y + STRIP_TOP;
+  into.append(name,
+    label(x + width - BOX_PAD, y + 15, 11, ink.soft, `hw ${log.hw}  leo ${log.end}`, { ...end, "xml:space": "preserve" }),
+    straight(cellsX, top + STRIP_HEIGHT + 1.5, cellsX + spec.cells * CELL_PITCH, top + STRIP_HEIGHT + 1.5, { stroke: ink.line }));
+  if (leads) into.appendChild(star(x + BOX_PAD + 5, y + 10.5, 6, ink));
+  if (log.start < partition.from && log.end > log.start) {
+    for (let i = 0; i < 3; i++) into.appendChild(svg("circle", { cx: x + BOX_PAD + 1 + i * 4, cy: top + STRIP_HEIGHT / 2, r: 1.2, fill: ink.soft }));
+  }
+  drawCells(into, log, partition.from, spec.cells, cellsX, top, ink);
+  const at = log.hw - partition.from;
+  if (at >= 0 && at <= spec.cells) into.appendChild(highWatermark(cellsX + at * CELL_PITCH - 1, top - 4, STRIP_HEIGHT + 7, ink));
+}
+
+function drawCells(into, log, from, slots, x, top, ink) {
+  const visible = log.cells.filter((c) => c[0] >= from && c[0] < from + slots);
+  const below = { ...middle };
+  visible.forEach((c, i) => {
+    const cx = x + (c[0] - from) * CELL_PITCH;
+    drawCell(into, c, cx, top, c[0] < log.hw, ink);
+    if (i > 0 && visible[i - 1][2] !== c[2]) {
+      into.append(label(cx + CELL_WIDTH / 2, top + STRIP_HEIGHT + 12, 9, ink.paletteText[3], `e${c[2]}`, { ...below, ...bold }),
+        straight(cx - 1, top - 2, cx - 1, top + STRIP_HEIGHT + 6, { stroke: ink.paletteText[3], "stroke-width": 1.2 }));
+    } else if (i === 0 || c[0] % 5 === 0) {
+      into.appendChild(label(cx + CELL_WIDTH / 2, top + STRIP_HEIGHT + 12, 9, ink.soft, String(c[0]), below));
+    }
+  });
+  for (const c of log.gone) {
+    if (c[0] >= from && c[0] < from + slots) drawGhost(into, c, x + (c[0] - from) * CELL_PITCH, top, ink);
+  }
+}
+
+function drawCell(into, [, key, , mark], x, top, committed, ink) {
+  const { fill, text, onFill } = fillOf(key, ink);
+  const letter = committed ? onFill : text;
+  into.appendChild(committed ? box(x, top, CELL_WIDTH, STRIP_HEIGHT, 2.5, { fill })
+    : box(x + 0.7, top + 0.7, CELL_WIDTH - 1.4, STRIP_HEIGHT - 1.4, 2.5, { fill: ink.paper, stroke: text, "stroke-width": 1.3, "stroke-dasharray": "2.5 2" }));
+  into.appendChild(label(x + CELL_WIDTH / 2, top + 12, 11, letter, letterOf(key), { ...bold, ...middle }));
+  if (mark === 2 && committed) into.appendChild(box(x + 2.5, top + 13.5, CELL_WIDTH - 5, 9.5, 2, { fill: ink.paper }));
+  into.appendChild(markShape(mark, x + CELL_WIDTH / 2, top + 18.2, letter, ink));
+}
+
+// drawGhost draws a cell that was cut off in this frame.
+function drawGhost(into, [, key, , mark], x, top, ink) {
+  into.append(
+    box(x + 0.7, top + 0.7, CELL_WIDTH - 1.4, STRIP_HEIGHT - 1.4, 2.5, { fill: "none", stroke: ink.faint, "stroke-dasharray": "1.5 2" }),
+    label(x + CELL_WIDTH / 2, top + 12, 11, ink.faint, letterOf(key), middle),
+    markShape(mark, x + CELL_WIDTH / 2, top + 18.2, ink.faint, ink),
+    straight(x - 1, top + STRIP_HEIGHT / 2, x + CELL_WIDTH + 1, top + STRIP_HEIGHT / 2, { stroke: ink.alarmInk, "stroke-width": 1.6 }));
+}
+
+// chips places the keys; widths are estimated from the number of letters, so that Go and we agree.
+function chips(keys, width) {
+  const placed = [];
+  let x = 0;
+  let line = 0;
+  for (let i = 0; i < keys.length; i++) {
+    const string = shorten(keys[i], MAX_CHIP_TEXT);
+    const w = CHIP_BASE + CHIP_LETTER * [...string].length;
+    if (x > 0 && x + w > width - 70 && line === MAX_KEY_LINES - 1) {
+      const left = keys.length - i;
+      placed.push({ key: -2, string: `and ${left} more ${left === 1 ? "key" : "keys"}`, x, line });
+      break;
+    }
+    if (x > 0 && x + w > width) {
+      x = 0;
+      line++;
+    }
+    placed.push({ key: i, string, x, line });
+    x += w;
+  }
+  return { placed, lines: keys.length ? line + 1 : 0 };
+}
+
+function drawLegend(spec, y, ink) {
+  const { placed, lines } = chips(spec.keys, spec.width);
+  const drawn = svg("g");
+  for (const { key, string, x, line } of placed) {
+    const top = y + line * LEGEND_LINE;
+    if (key === -2) {
+      drawn.appendChild(label(x + 2, top + 11, 11.5, ink.soft, string));
+      continue;
+    }
+    const { fill, onFill } = fillOf(key, ink);
+    drawn.append(box(x + 2, top, 14, 14, 2.5, { fill }), label(x + 9, top + 11, 10.5, onFill, letterOf(key), { ...bold, ...middle }),
+      label(x + 20, top + 11, 11.5, ink.ink, string));
+  }
+  drawSigns(drawn, y + lines * LEGEND_LINE, ink);
+  return { drawn, bottom: y + (lines + 1) * LEGEND_LINE };
+}
+
+// drawSigns is the line that explains the signs. Its places are fixed.
+function drawSigns(into, y, ink) {
+  const say = (x, string) => label(x, y + 11, 10.4, ink.soft, string); // a wide font must not run into the next sign
+  into.append(star(8, y + 7, 6, ink), say(18, "leader"),
+    highWatermark(68, y - 1, 16, ink), say(77, "high watermark"),
+    box(172, y, 11, 14, 2, { fill: ink.soft }), say(188, "committed"),
+    box(254, y + 0.7, 10, 12.6, 2, { fill: ink.paper, stroke: ink.soft, "stroke-width": 1.3, "stroke-dasharray": "2.5 2" }), say(269, "not yet"),
+    tick(323, y + 7, 4, ink.ink), say(332, "acknowledged"),
+    ring(418, y + 7, 3, ink.ink), say(426, "written, not acknowledged"),
+    cross(577, y + 7, 3.4, 2, ink.alarmInk), say(586, "acknowledged, then lost"),
+    label(723, y + 11, 9.5, ink.paletteText[3], "e1", bold), say(737, "new epoch"));
+}

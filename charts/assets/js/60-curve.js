@@ -1,0 +1,256 @@
+// Curves, by ECharts. The option is made here from checked fields; nothing of the notebook's is passed
+// on as it came, and the tooltip is made of our own nodes.
+
+const ROW = 14; // px of one line of labels
+
+// curveLayout gives every part its place, so that it does not depend on ECharts' own habits.
+function curveLayout(spec, h) {
+  const named = spec.series.some((s) => s.name !== spec.panels[s.panel].label);
+  const legend = named && spec.series.length > 0;
+  const markRows = spec.marks.reduce((most, m) => Math.max(most, m.label ? m.row + 1 : 0), 0);
+  const top = 30 + (legend ? 22 : 0) + markRows * ROW + 4;
+  const labelled = spec.panels.some((p) => p.label);
+  const gap = labelled ? 24 : 14;
+  const n = spec.panels.length;
+  const bottom = 44;
+  const first = top + (labelled ? 16 : 0);
+  const height = Math.max(24, (h - first - bottom - gap * (n - 1)) / n);
+  return { legend, markRows, first, gap, height, labelled };
+}
+
+// valueAt is a curve's y at x: the last point's when it steps, between two points otherwise.
+function valueAt(points, x, step) {
+  let low = 0;
+  let high = points.length; // the first point after x
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[middle][0] <= x) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return null;
+  const [x0, y0] = points[low - 1];
+  if (step || low === points.length || points[low][0] === x0) return y0;
+  const [x1, y1] = points[low];
+  return y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
+}
+
+function bandAreas(spec, panel, ink) {
+  return spec.bands.filter((b) => b.panel === -1 || b.panel === panel).map((b) => [
+    {
+      xAxis: b.from, itemStyle: { color: b.tone === "alarm" ? ink.alarm : ink.quiet },
+      label: {
+        show: b.panel === panel || panel === 0, formatter: () => b.label, position: "insideTopLeft", distance: 3,
+        offset: [0, b.row * ROW], fontSize: 11, align: "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
+      },
+    },
+    { xAxis: b.to },
+  ]);
+}
+
+function ruleLines(spec, panel, ink, rows) {
+  const marks = spec.marks.map((m) => ({
+    xAxis: m.x, lineStyle: { color: m.tone === "alarm" ? ink.alarmInk : ink.soft, type: "solid", width: 1 },
+    label: {
+      show: panel === 0 && m.label !== "", formatter: () => m.label, position: "end", distance: 2, fontSize: 11,
+      align: m.x - spec.xMin > (spec.xMax - spec.xMin) * 0.6 ? "right" : "left", offset: [0, (m.row + 1 - rows) * ROW],
+      color: m.tone === "alarm" ? ink.alarmInk : ink.soft,
+    },
+  }));
+  const refs = spec.refs.filter((r) => r.panel === panel).map((r) => ({
+    yAxis: r.y, lineStyle: { color: ink.soft, type: "dashed", width: 1 },
+    label: { show: true, formatter: () => r.label, position: "insideEndTop", fontSize: 10, color: ink.soft },
+  }));
+  return marks.concat(refs);
+}
+
+function panelAxes(spec, i, layout, ink) {
+  const lowest = i === spec.panels.length - 1;
+  const panel = spec.panels[i];
+  const axisLine = { show: true, lineStyle: { color: ink.faint } };
+  return {
+    grid: { left: 52, right: 18, top: layout.first + i * (layout.height + layout.gap), height: layout.height, containLabel: false, outerBoundsMode: "none" },
+    x: {
+      type: "value", gridIndex: i, min: spec.xMin, max: spec.xMax > spec.xMin ? spec.xMax : spec.xMin + 1, axisLine,
+      axisLabel: { show: lowest, color: ink.soft, fontSize: 11, formatter: (v) => shortNumber(v), hideOverlap: true },
+      axisTick: { show: lowest }, splitLine: { show: false },
+      name: lowest ? spec.xLabel : "", nameLocation: "middle", nameGap: 26, nameTextStyle: { color: ink.soft, fontSize: 11 },
+      axisPointer: { label: { show: false } },
+    },
+    y: {
+      type: "value", gridIndex: i, min: panel.yMin, max: panel.yMax === 0 ? undefined : panel.yMax, minInterval: 1, axisLine,
+      splitNumber: layout.height < 80 ? 3 : 5, axisLabel: { color: ink.soft, fontSize: 11, formatter: (v) => (Number.isInteger(v) ? shortNumber(v) : "") },
+      splitLine: { lineStyle: { color: ink.line, opacity: 0.6 } },
+    },
+  };
+}
+
+function shortNumber(v) {
+  const [whole, rest] = String(Math.round(v * 1000) / 1000).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return rest ? `${grouped}.${rest}` : grouped;
+}
+
+function curveOption(spec, h, ink) {
+  const layout = curveLayout(spec, h);
+  const axes = spec.panels.map((_, i) => panelAxes(spec, i, layout, ink));
+  const title = [{ text: spec.title, left: 6, top: 6, textStyle: { fontSize: 14, fontWeight: 600, color: ink.ink } }];
+  if (spec.yLabel) {
+    title.push({ text: spec.yLabel, right: 18, top: 8, textStyle: { fontSize: 11, fontWeight: 400, color: ink.soft } });
+  }
+  spec.panels.forEach((p, i) => {
+    if (p.label) title.push({ text: p.label, left: 52, top: axes[i].grid.top - 16, padding: 0, textStyle: { fontSize: 11, fontWeight: 600, color: ink.ink } });
+  });
+  const drawn = spec.series.map((s, i) => ({
+    type: "line", id: `s${i}`, name: s.name, xAxisIndex: s.panel, yAxisIndex: s.panel, step: spec.step ? "end" : false,
+    data: s.points, symbol: s.points.length === 1 ? "circle" : "none", symbolSize: 5, animation: false, clip: true,
+    lineStyle: { width: 2, type: s.line, color: ink.palette[s.colour] }, itemStyle: { color: ink.palette[s.colour] },
+    emphasis: { disabled: true }, z: 3,
+  }));
+  const behind = spec.panels.map((_, i) => ({
+    type: "line", id: `p${i}`, xAxisIndex: i, yAxisIndex: i, data: [], silent: true, animation: false, tooltip: { show: false },
+    markArea: { silent: true, animation: false, data: bandAreas(spec, i, ink) },
+    markLine: { silent: true, animation: false, symbol: "none", data: ruleLines(spec, i, ink, layout.markRows) }, z: 1,
+  }));
+  return {
+    animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "system-ui, sans-serif", fontSize: 12, color: ink.ink },
+    title, grid: axes.map((a) => a.grid), xAxis: axes.map((a) => a.x), yAxis: axes.map((a) => a.y), series: drawn.concat(behind),
+    legend: {
+      show: layout.legend, type: "scroll", left: 4, right: 10, top: 28, itemWidth: 24, itemHeight: 8, padding: [2, 4],
+      data: spec.series.map((s) => s.name), textStyle: { color: ink.ink, fontSize: 12 }, selectedMode: "multiple",
+      pageTextStyle: { color: ink.soft }, pageIconColor: ink.soft, inactiveColor: ink.faint,
+    },
+    axisPointer: { link: [{ xAxisIndex: "all" }], lineStyle: { color: ink.soft } },
+    tooltip: {
+      trigger: "axis", confine: true, renderMode: "html", enterable: false, transitionDuration: 0, axisPointer: { type: "line", snap: false },
+      backgroundColor: ink.paper, borderColor: ink.line, padding: [4, 8], textStyle: { color: ink.ink, fontSize: 12 },
+      formatter: (points) => tooltip(spec, points, ink),
+    },
+  };
+}
+
+// tooltip lists every curve's value at the pointer's moment; legend names are text nodes, never markup.
+function tooltip(spec, points, ink) {
+  const given = Array.isArray(points) ? points : [points];
+  if (!given.length) return "";
+  const x = given[0].axisValue;
+  const shown = html("div", {}, html("div", {}, formatMs(Math.round(x * 1000) / 1000)));
+  for (const s of spec.series) {
+    const y = valueAt(s.points, x, spec.step);
+    if (y === null) continue;
+    const dot = html("span");
+    dot.style.cssText = `display:inline-block;width:10px;height:3px;margin:0 6px 3px 0;background:${ink.palette[s.colour]}`;
+    const panel = spec.panels[s.panel].label;
+    const name = panel && panel !== s.name ? `${panel} ${s.name}` : s.name;
+    shown.appendChild(html("div", {}, dot, `${name}: ${shortNumber(y)}`));
+  }
+  return shown;
+}
+
+// measureText mends the line height where no font has 国, whose width zrender takes for it.
+function measureText() {
+  const context = document.createElement("canvas").getContext("2d");
+  return (string, font) => {
+    if (string === "国") return { width: parseFloat(/([\d.]+)px/.exec(font)?.[1] ?? "12") };
+    context.font = font || "12px sans-serif";
+    return context.measureText(string);
+  };
+}
+
+// EChartsView is what the curves and a learner's own option share: the library, loaded at the first
+// use; one instance for the life of the figure; the width of the page.
+class EChartsView {
+  constructor(host, env) {
+    this.host = host;
+    this.env = env;
+    this.box = html("div");
+    this.box.style.cssText = "width:100%;height:100%";
+    this.box.setAttribute("aria-hidden", "true"); // the figure's own label says it all
+    host.appendChild(this.box);
+    this.resizer = new ResizeObserver(() => this.fit());
+    this.resizer.observe(host);
+    this.gone = false;
+  }
+
+  update(chart) {
+    this.chart = chart;
+    this.draw();
+  }
+
+  async library() {
+    const library = await this.env.loadECharts();
+    if (!measureText.done) {
+      library.setPlatformAPI({ measureText: measureText() });
+      measureText.done = true;
+    }
+    return library;
+  }
+
+  async draw() {
+    const chart = this.chart;
+    try {
+      const library = await this.library();
+      if (this.gone || chart !== this.chart) return; // a newer chart came while the library loaded
+      if (!this.host.clientWidth) return this.later();
+      if (!this.instance) {
+        this.instance = library.init(this.box, null, { renderer: "svg", width: this.host.clientWidth, height: chart.h });
+      }
+      this.instance.resize({ width: this.host.clientWidth, height: chart.h });
+      this.instance.setOption(this.option(chart), { notMerge: true });
+    } catch (err) {
+      if (!this.gone) this.failed(err);
+    }
+  }
+
+  // later looks again: a hidden cell has no width, and neither has a shown one while the theme changes.
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (!this.gone && this.host.clientWidth) this.draw();
+    }, 150);
+  }
+
+  fit() {
+    if (this.gone || !this.chart) return;
+    if (!this.instance) return this.draw();
+    if (this.host.clientWidth) this.instance.resize({ width: this.host.clientWidth, height: this.chart.h });
+    else this.later();
+  }
+
+  theme() {
+    if (this.chart) this.draw();
+  }
+
+  dispose() {
+    this.gone = true;
+    clearTimeout(this.timer);
+    this.resizer.disconnect();
+    if (this.instance) this.instance.dispose();
+  }
+}
+
+class CurveView extends EChartsView {
+  option(chart) {
+    return curveOption(chart.spec, chart.h, isDark() ? DARK : LIGHT);
+  }
+}
+
+const foreignShape = record({ v: whole(1, 1), id: text(40), h: whole(1, 20000), alt: text(2000), option: text(16000000) });
+
+// readForeign reads a learner's own ECharts option. It is passed on as it stands, which is why only a
+// trusted notebook's may come here; functions do not travel in it.
+function readForeign(data) {
+  const chart = foreignShape(data, "chart");
+  try {
+    chart.option = JSON.parse(chart.option);
+  } catch {
+    refuse("chart.option", "a JSON text");
+  }
+  if (typeof chart.option !== "object" || chart.option === null) refuse("chart.option", "a JSON object");
+  return chart;
+}
+
+class ForeignView extends EChartsView {
+  option(chart) {
+    return { animation: false, ...chart.option };
+  }
+}

@@ -1,0 +1,92 @@
+// The one way in. create(host, env) draws into an element and goes on drawing as the chart grows:
+//
+//   const figure = kafkalabCharts.create(element, { loadECharts });   // loadECharts() => Promise<library>
+//   figure.update(data, png)       // the MIME type's value and the base64 text of the PNG beside it
+//   figure.updateECharts(data, png)   // a learner's own ECharts option; only ever in a trusted notebook
+//   figure.dispose()
+//
+// Whatever cannot be drawn (refused by the schema, an unknown kind, a newer version, ECharts not to be
+// had) shows as the PNG with our own alternative text.
+
+const VIEWS = { cluster: ReplayView, replay: ReplayView, curve: CurveView };
+
+class Figure {
+  constructor(host, env) {
+    this.host = host;
+    this.env = env;
+    this.view = null;
+    this.kind = "";
+    addStyle();
+    host.classList.add("kafkalab-chart");
+    host.setAttribute("role", "group");
+    this.endTheme = onTheme(() => this.view && this.view.theme());
+  }
+
+  update(data, png) {
+    let chart;
+    try {
+      chart = readChart(data);
+    } catch (err) {
+      if (!(err instanceof Refused)) throw err;
+      return this.fallBack(readAlt(data), png, `this chart is shown as a picture: ${err.message}`);
+    }
+    this.draw(chart.kind, VIEWS[chart.kind], chart, png);
+  }
+
+  updateECharts(data, png) {
+    let chart;
+    try {
+      chart = readForeign(data);
+    } catch (err) {
+      if (!(err instanceof Refused)) throw err;
+      return this.fallBack(readAlt(data), png, `this chart is shown as a picture: ${err.message}`);
+    }
+    this.draw("echarts", ForeignView, chart, png);
+  }
+
+  draw(kind, View, chart, png) {
+    if (this.kind !== kind || !this.view) {
+      this.clear();
+      this.kind = kind;
+      this.view = new View(this.host, this.env);
+    }
+    this.host.setAttribute("aria-label", chart.alt);
+    this.host.style.height = `${chart.h}px`;
+    this.host.dataset.kafkalab = kind;
+    this.view.failed = (err) => this.fallBack(chart.alt, png, `this chart is shown as a picture: ${err.message}`);
+    this.view.update(chart, png);
+  }
+
+  fallBack(alt, png, why) {
+    this.clear();
+    this.host.setAttribute("aria-label", alt);
+    this.host.style.height = "auto";
+    this.host.dataset.kafkalab = "png";
+    if (why) console.warn(`kafkalab: ${why}`);
+    this.host.appendChild(picture(alt, png));
+  }
+
+  clear() {
+    if (this.view) this.view.dispose();
+    this.view = null;
+    this.kind = "";
+    this.host.replaceChildren();
+  }
+
+  dispose() {
+    this.endTheme();
+    this.clear();
+  }
+}
+
+// picture is the PNG at half its size (it is drawn at 2x), or the sentence when there is none.
+function picture(alt, png) {
+  if (typeof png !== "string" || !/^[A-Za-z0-9+/=\s]+$/.test(png)) return html("p", {}, alt || "This chart cannot be shown here.");
+  const img = html("img", { alt, src: `data:image/png;base64,${png.replace(/\s+/g, "")}` });
+  img.addEventListener("load", () => {
+    img.style.width = `${img.naturalWidth / 2}px`;
+  });
+  return img;
+}
+
+const create = (host, env) => new Figure(host, env);
