@@ -1,6 +1,9 @@
 package machine
 
-import "kafkalab/kafkasim/view"
+import (
+	"kafkalab/kafkasim/partlog"
+	"kafkalab/kafkasim/view"
+)
 
 // State is the whole simulated world at one moment. It holds integers, strings, slices and structs only:
 // no maps, pointers, floats, funcs or channels, so that it can be cloned, saved, compared and hashed.
@@ -23,7 +26,7 @@ type State struct {
 
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.
-	Notes []view.Change
+	Notes []Note
 }
 
 // broker finds a broker by its id, nil when there is none.
@@ -42,15 +45,29 @@ func (s *State) ordinal(tp TopicPartition) int {
 	return int(s.TopicBase[tp.Topic] + tp.Partition)
 }
 
+// Note is one visible change. A change that reports appended records carries them as the log does, in
+// Batches (shared, immutable), and leaves Change.Records empty: whoever shows the change copies them
+// then, so that a million appended records cost the trace nothing.
+type Note struct {
+	view.Change
+	Batches []partlog.Batch
+}
+
 // note records one visible change.
 func (s *State) note(c view.Change) {
 	c.At = s.Now
-	s.Notes = append(s.Notes, c)
+	s.Notes = append(s.Notes, Note{Change: c})
 }
 
-// TakeNotes returns what the last Step or Apply did and forgets it.
-func (s *State) TakeNotes() []view.Change {
+// noteAppended records that batches were appended to a broker's log: A, B and C as view.Appended says.
+func (s *State) noteAppended(broker NodeID, tp TopicPartition, end int64, batches []partlog.Batch) {
+	s.Notes = append(s.Notes, Note{Batches: batches, Change: view.Change{At: s.Now, Kind: view.Appended, Broker: int(broker),
+		Partition: s.ordinal(tp), A: batches[0].BaseOffset, B: end, C: int64(batches[len(batches)-1].LeaderEpoch)}})
+}
+
+// TakeNotes returns what the last Step or Apply did and forgets it. The slice is good until the next one.
+func (s *State) TakeNotes() []Note {
 	n := s.Notes
-	s.Notes = nil
+	s.Notes = s.Notes[:0]
 	return n
 }
