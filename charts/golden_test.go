@@ -1,0 +1,63 @@
+package charts
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with testdata/name, or writes it with -update.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from what is drawn now; look at both, then go test ./charts -update\nnow:\n%s", path, got)
+	}
+}
+
+// asJSON is a chart as it travels, one field a line.
+func asJSON(t *testing.T, p *Picture) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetIndent("", " ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p.Envelope()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// pictures are the charts that golden files hold.
+func pictures() map[string]*Picture {
+	NumberFrom(1)
+	return map[string]*Picture{
+		"cluster": Cluster(leaderCrash(34)).WithID("cluster-sample"),
+		"replay":  Replay(leaderCrash(60)).WithID("replay-sample"),
+	}
+}
+
+func TestGoldenSpecsAndPictures(t *testing.T) {
+	for name, p := range pictures() {
+		golden(t, "specs/"+name+".json", asJSON(t, p))
+		if _, err := p.PNG(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		golden(t, "svg/"+name+".svg", []byte(p.SVG()))
+	}
+}

@@ -1,0 +1,215 @@
+package charts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkalab/charts/svg"
+	"kafkalab/kafkasim/view"
+)
+
+// wordsPerFrame is how many sentences stand under a replay.
+const wordsPerFrame = 4
+
+// Replay draws the cluster with a slider over everything that has happened: one frame for each moment
+// at which something changed, with what happened in words under it. More than 400 moments are thinned out by
+// merging quiet ones (copies, acknowledgements, watermarks); crashes, elections, truncations and the
+// caller's commands keep frames of their own. With topic names it shows those topics only.
+func Replay(src view.Source, topic ...string) *Picture {
+	now, trace := look("Replay", src)
+	topics := topicsOf("Replay", now, topic)
+	b := newBoard(trace)
+	b.keys = keysOf(trace)
+	b.acksOf(now)
+	r := newRecorder("Replay"+b.omitted(topics), b, topics)
+	story := &highlights{}
+	groups := thin(moments(trace), maxFrames)
+	for i, g := range groups {
+		story.closed = i == 0 && len(groups) > 1 // the brokers coming up are no news
+		words := r.tell(b, trace.Changes[g.from:g.to], story)
+		r.frame(b, trace.Changes[g.to-1].At, words)
+	}
+	if len(groups) == 0 {
+		r.frame(b, now.Now, []string{"Nothing has happened yet."})
+	}
+	spec := r.finish()
+	height := controlsRow + spec.Height + spec.WordLines*wordLine + 8
+	p := newPicture(KindReplay, story.describe(spec, b, topics), height, spec)
+	list := story.pick(maxHighlights)
+	p.width, p.height = spec.Width, spec.Height+int(storyHeight(list))
+	p.draw = func(string) (string, error) {
+		last := sceneAt(spec, len(spec.Frames)-1)
+		return drawScene(last, p.envelope.Alt, storyHeight(list), func(w *svg.Writer, top float64) { drawStory(w, top, list) }), nil
+	}
+	return p
+}
+
+// tell folds some changes into the board and describes them.
+func (r *recorder) tell(b *board, changes []view.Change, story *highlights) []string {
+	var sentences []sentence
+	threshold := 0
+	if len(changes) > 60 {
+		threshold = 2 // nobody reads the rest, and a long history has millions
+	}
+	untold := 0
+	for i := range changes {
+		c := &changes[i]
+		loud := b.loudness(c)
+		switch {
+		case !r.concerns(c):
+		case loud < threshold:
+			untold++
+		default:
+			s := sentence{text: b.say(c), loud: loud, at: c.At}
+			sentences = append(sentences, s)
+			story.add(s)
+		}
+		b.apply(c)
+	}
+	words := tell(sentences, wordsPerFrame-min(untold, 1))
+	if untold > 0 {
+		words = append(words, "… and "+count(untold, "quieter change", "quieter changes")+".")
+	}
+	return words
+}
+
+// concerns says whether a change is about what the picture shows.
+func (r *recorder) concerns(c *view.Change) bool {
+	return c.Partition < 0 || slices.Contains(r.shown, c.Partition)
+}
+
+// group is a run of changes that make one frame.
+type group struct {
+	from, to int
+	loud     bool
+}
+
+// moments cuts a trace into its moments. What was before the first command (the brokers coming up) is
+// one moment.
+func moments(trace *view.Trace) []group {
+	boot := 0
+	for i, c := range trace.Changes {
+		if c.Kind == view.Command {
+			boot = i
+			break
+		}
+	}
+	var list []group
+	for i := range trace.Changes {
+		c := &trace.Changes[i]
+		sameMoment := i > 0 && (i < boot || (i != boot && trace.Changes[i-1].At == c.At))
+		if !sameMoment {
+			list = append(list, group{from: i})
+		}
+		last := &list[len(list)-1]
+		last.to = i + 1
+		last.loud = last.loud || loudness(c.Kind) >= 2
+	}
+	return list
+}
+
+// thin merges neighbouring quiet moments until at most most are left. When the loud ones alone are too
+// many, all are merged evenly.
+func thin(list []group, most int) []group {
+	if len(list) <= most {
+		return list
+	}
+	loud, runs := 0, 0
+	for i, g := range list {
+		if g.loud {
+			loud++
+		} else if i == 0 || list[i-1].loud {
+			runs++
+		}
+	}
+	room := most - loud - runs
+	if room < 0 {
+		return merge(list, most)
+	}
+	quiet := len(list) - loud
+	var out []group
+	for i := 0; i < len(list); {
+		end := i + 1
+		if list[i].loud {
+			out = append(out, list[i])
+		} else {
+			for end < len(list) && !list[end].loud {
+				end++
+			}
+			out = append(out, merge(list[i:end], 1+room*(end-i)/quiet)...)
+		}
+		i = end
+	}
+	return out
+}
+
+// merge makes at most most groups of about equal size.
+func merge(list []group, most int) []group {
+	most = min(most, len(list))
+	out := make([]group, 0, most)
+	for k := range most {
+		from, to := k*len(list)/most, (k+1)*len(list)/most
+		out = append(out, group{from: list[from].from, to: list[to-1].to})
+	}
+	return out
+}
+
+// maxHighlights is how many moments the still picture of a replay lists.
+const maxHighlights = 10
+
+// highlights gathers what a still picture can tell of a replay: the loud moments.
+type highlights struct {
+	list   []sentence
+	closed bool
+}
+
+func (h *highlights) add(s sentence) {
+	if !h.closed && s.text != "" && s.loud >= 2 && len(h.list) < 10_000 {
+		h.list = append(h.list, s)
+	}
+}
+
+// pick keeps the loudest, in their order.
+func (h *highlights) pick(most int) []sentence {
+	list := slices.Clone(h.list)
+	slices.SortStableFunc(list, func(a, b sentence) int { return b.loud - a.loud })
+	list = list[:min(most, len(list))]
+	slices.SortStableFunc(list, func(a, b sentence) int { return int(min(max(a.at-b.at, -1), 1)) })
+	return list
+}
+
+func (h *highlights) describe(spec *ReplaySpec, b *board, topics []string) string {
+	first, last := spec.Frames[0].T, spec.Frames[len(spec.Frames)-1].T
+	var out strings.Builder
+	fmt.Fprintf(&out, "Replay of %s from %s to %s.", count(len(spec.Frames), "moment", "moments"), moment(first), moment(last))
+	for _, s := range h.pick(6) {
+		fmt.Fprintf(&out, " At %s: %s", ms(s.at), s.text)
+	}
+	return out.String() + " " + b.describe("At the end", topics)
+}
+
+func storyHeight(list []sentence) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return float64(30 + len(list)*wordLine)
+}
+
+// drawStory lists the highlights under the still picture, in place of the slider.
+func drawStory(w *svg.Writer, top float64, list []sentence) {
+	if len(list) == 0 {
+		return
+	}
+	w.Line(0, top+6, pictureWidth, top+6, `stroke="`+line+`"`)
+	w.Text(2, top+23, 12, `font-weight="bold" fill="`+ink+`"`, "What happened (the picture shows the end)")
+	for i, s := range list {
+		y := top + 23 + float64((i+1)*wordLine)
+		w.Text(64, y, 11.5, `text-anchor="end" fill="`+inkSoft+`"`, ms(s.at))
+		colour := ink
+		if s.loud == 4 && strings.HasPrefix(s.text, "Lost") {
+			colour = alarm
+		}
+		w.Text(76, y, 11.5, `fill="`+colour+`"`, shorten(s.text, 118))
+	}
+}

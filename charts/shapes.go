@@ -1,0 +1,65 @@
+package charts
+
+import (
+	"math"
+
+	"kafkalab/charts/svg"
+)
+
+// Marks are paths: the embedded fonts lack ★, ✓ and ✕, and a missing glyph is no picture at all.
+
+func drawStar(w *svg.Writer, x, y, radius float64) {
+	d := &svg.Data{}
+	for i := range 10 {
+		r := radius
+		if i%2 == 1 {
+			r = radius * 0.42
+		}
+		sin, cos := math.Sincos(float64(i)*math.Pi/5 - math.Pi/2)
+		if i == 0 {
+			d.Move(x+r*cos, y+r*sin)
+		} else {
+			d.Line(x+r*cos, y+r*sin)
+		}
+	}
+	w.Path(d.Close(), `fill="`+star+`" stroke="`+starEdge+`" stroke-width="1" stroke-linejoin="round"`)
+}
+
+func drawCross(w *svg.Writer, x, y, reach, width float64, colour string) {
+	d := (&svg.Data{}).Move(x-reach, y-reach).Line(x+reach, y+reach).Move(x+reach, y-reach).Line(x-reach, y+reach)
+	w.Path(d, `fill="none" stroke="`+colour+`" stroke-width="`+number(width)+`" stroke-linecap="round"`)
+}
+
+func drawTick(w *svg.Writer, x, y, reach float64, colour string) {
+	d := (&svg.Data{}).Move(x-reach, y).Line(x-reach/3, y+reach*0.7).Line(x+reach, y-reach*0.8)
+	w.Path(d, `fill="none" stroke="`+colour+`" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"`)
+}
+
+func drawRing(w *svg.Writer, x, y, radius float64, colour string) {
+	w.Circle(x, y, radius, `fill="none" stroke="`+colour+`" stroke-width="1.2"`)
+}
+
+// drawMark draws what became of a record: a tick, a ring or a cross.
+func drawMark(w *svg.Writer, mark int64, x, y float64, colour string) {
+	switch mark {
+	case markAcked:
+		drawTick(w, x, y, 3, colour)
+	case markLost:
+		drawCross(w, x, y, 2.6, 1.8, alarm)
+	default:
+		drawRing(w, x, y, 2.2, colour)
+	}
+}
+
+// drawHighWatermark draws the blue bar with its small flag, top at y.
+func drawHighWatermark(w *svg.Writer, x, y, height float64) {
+	w.Rect(x-1.5, y, 3, height, 1.5, `fill="`+blue+`"`)
+	d := (&svg.Data{}).Move(x-4.5, y).Line(x+4.5, y).Line(x, y+5).Close()
+	w.Path(d, `fill="`+blue+`"`)
+}
+
+func drawEllipsis(w *svg.Writer, x, y float64, colour string) {
+	for i := range 3 {
+		w.Circle(x+float64(i)*4, y, 1.2, `fill="`+colour+`"`)
+	}
+}

@@ -1,0 +1,131 @@
+package svg
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+	"sync"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+)
+
+// fonts parses the two embedded Go fonts once: regular and bold.
+var fonts = sync.OnceValue(func() (pair [2]*opentype.Font) {
+	for i, data := range [][]byte{goregular.TTF, gobold.TTF} {
+		parsed, err := opentype.Parse(data)
+		if err != nil {
+			panic(fmt.Sprintf("svg: embedded font %d: %v", i, err))
+		}
+		pair[i] = parsed
+	}
+	return pair
+})
+
+// faces is a cache of font faces by weight and size. A face is not safe for concurrent use: each
+// drawing has its own cache.
+type faces map[faceKey]font.Face
+
+type faceKey struct {
+	bold bool
+	size float64 // px
+}
+
+func (f faces) get(bold bool, size float64) font.Face {
+	key := faceKey{bold, size}
+	if face, ok := f[key]; ok {
+		return face
+	}
+	index := 0
+	if bold {
+		index = 1
+	}
+	face, err := opentype.NewFace(fonts()[index], &opentype.FaceOptions{Size: size, DPI: 72})
+	if err != nil {
+		panic(fmt.Sprintf("svg: font face of %g px: %v", size, err))
+	}
+	f[key] = face
+	return face
+}
+
+// measuring serves TextWidth, which may be called from several goroutines.
+var measuring = struct {
+	sync.Mutex
+	faces faces
+}{faces: faces{}}
+
+// TextWidth is the width of a line of text in px, in the font that the PNG uses.
+func TextWidth(text string, size float64, bold bool) float64 {
+	measuring.Lock()
+	defer measuring.Unlock()
+	// Measured at ten times the size: at small sizes advances are rounded to whole pixels.
+	return float64(font.MeasureString(measuring.faces.get(bold, 10*size), drawable(text))) / 64 / 10
+}
+
+// drawable replaces what the embedded fonts cannot draw by a box. Without it such characters would be
+// missing from the PNG without a trace.
+func drawable(text string) string {
+	var buffer sfnt.Buffer
+	out := []rune(text)
+	for i, r := range out {
+		if index, err := fonts()[0].GlyphIndex(&buffer, r); err != nil || index == 0 {
+			out[i] = '□'
+		}
+	}
+	return string(out)
+}
+
+// label is one line of text, ready to be drawn in device pixels.
+type label struct {
+	text   string
+	x, y   float64 // the start of the baseline
+	face   font.Face
+	colour color.Color
+}
+
+func (l label) draw(target draw.Image) {
+	drawer := font.Drawer{Dst: target, Src: image.NewUniform(l.colour), Face: l.face,
+		Dot: fixed.Point26_6{X: fixed.Int26_6(math.Round(l.x * 64)), Y: fixed.Int26_6(math.Round(l.y * 64))}}
+	drawer.DrawString(l.text)
+}
+
+// drawTurned draws the label turned by a quarter: quarters 1 is clockwise, 3 is counter-clockwise.
+func (l label) drawTurned(target *image.RGBA, quarters int) {
+	ascent, descent := l.face.Metrics().Ascent.Ceil()+2, l.face.Metrics().Descent.Ceil()+2
+	width := font.MeasureString(l.face, l.text).Ceil() + 4
+	flat := image.NewRGBA(image.Rect(0, 0, width, ascent+descent))
+	upright := l
+	upright.x, upright.y = 2, float64(ascent)
+	upright.draw(flat)
+	x0, y0 := int(math.Round(l.x)), int(math.Round(l.y))
+	for y := range flat.Rect.Dy() {
+		for x := range flat.Rect.Dx() {
+			source := flat.RGBAAt(x, y)
+			if source.A == 0 {
+				continue
+			}
+			along, across := x-2, y-ascent
+			px, py := x0-across, y0+along
+			if quarters == 3 {
+				px, py = x0+across, y0-along
+			}
+			blend(target, px, py, source)
+		}
+	}
+}
+
+// blend puts a premultiplied colour over a pixel.
+func blend(target *image.RGBA, x, y int, source color.RGBA) {
+	if !(image.Pt(x, y).In(target.Rect)) {
+		return
+	}
+	under, rest := target.RGBAAt(x, y), 255-uint32(source.A)
+	over := func(s, u uint8) uint8 { return uint8(uint32(s) + (uint32(u)*rest+127)/255) }
+	target.SetRGBA(x, y, color.RGBA{over(source.R, under.R), over(source.G, under.G), over(source.B, under.B), over(source.A, under.A)})
+}

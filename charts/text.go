@@ -1,0 +1,66 @@
+package charts
+
+import (
+	"strconv"
+	"strings"
+)
+
+// number writes a number as people do: at most three decimals, no trailing zeros.
+func number(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 3, 64)
+	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// ms writes µs as ms: "12.5 ms".
+func ms(micros int64) string { return number(float64(micros)/1000) + " ms" }
+
+// count is "1 record", "3 records".
+func count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + many
+}
+
+// span names the offsets from first to last: "offset 3", "offsets 3 and 4", "offsets 3 to 7".
+func span(first, last int64) string {
+	a, b := strconv.FormatInt(first, 10), strconv.FormatInt(last, 10)
+	switch {
+	case first == last:
+		return "offset " + a
+	case first+1 == last:
+		return "offsets " + a + " and " + b
+	}
+	return "offsets " + a + " to " + b
+}
+
+// listing is "1, 2 and 3"; "none" when empty.
+func listing(items []string) string {
+	switch len(items) {
+	case 0:
+		return "none"
+	case 1:
+		return items[0]
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+}
+
+func ids(list []int) []string {
+	out := make([]string, len(list))
+	for i, id := range list {
+		out[i] = strconv.Itoa(id)
+	}
+	return out
+}
+
+// brokersText is "broker 1", "brokers 1 and 2".
+func brokersText(list []int) string {
+	if len(list) == 1 {
+		return "broker " + strconv.Itoa(list[0])
+	}
+	return "brokers " + listing(ids(list))
+}
