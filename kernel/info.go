@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"os"
+	"runtime"
+
+	"kafkalab/kernel/wire"
+)
+
+// kernelInfo answers kernel_info_request, on shell and on control.
+func (k *Kernel) kernelInfo(*request) any {
+	info := k.lang.Info()
+	links := info.HelpLinks
+	if links == nil {
+		links = []HelpLink{}
+	}
+	return map[string]any{
+		"status":                 "ok",
+		"protocol_version":       wire.ProtocolVersion,
+		"implementation":         k.opts.Implementation,
+		"implementation_version": k.opts.ImplementationVersion,
+		"language_info": map[string]any{
+			"name":               info.Name,
+			"version":            info.Version,
+			"mimetype":           info.MIMEType,
+			"file_extension":     info.FileExtension,
+			"pygments_lexer":     info.PygmentsLexer,
+			"codemirror_mode":    info.CodeMirrorMode,
+			"nbconvert_exporter": info.NBConvertExporter,
+		},
+		"banner":             info.Banner,
+		"help_links":         links,
+		"debugger":           false,
+		"supported_features": []string{}, // neither "debugger" nor "kernel subshells" (JEP 91, 92)
+	}
+}
+
+// connect answers connect_request with the ports that the transport told.
+func (k *Kernel) connect(*request) any {
+	content := map[string]any{"status": "ok"}
+	if ports := k.ports.Load(); ports != nil {
+		for name, port := range *ports {
+			content[name] = port
+		}
+	}
+	return content
+}
+
+// usage answers usage_request (an extension of ipykernel's that resource monitors ask) with what a
+// program knows of itself.
+func (k *Kernel) usage(*request) any {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	return map[string]any{
+		"status":        "ok",
+		"hostname":      host,
+		"pid":           os.Getpid(),
+		"cpu_count":     runtime.NumCPU(),
+		"kernel_memory": mem.Sys - mem.HeapReleased,
+	}
+}
