@@ -54,10 +54,10 @@ func pictures() map[string]*Picture {
 
 func TestGoldenSpecsAndPictures(t *testing.T) {
 	for name, p := range pictures() {
-		golden(t, "specs/"+name+".json", asJSON(t, p))
+		golden(t, "golden/"+name+".json", asJSON(t, p))
 		if _, err := p.PNG(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		golden(t, "svg/"+name+".svg", []byte(p.SVG()))
+		golden(t, "golden/"+name+".svg", []byte(p.SVG()))
 	}
 }
