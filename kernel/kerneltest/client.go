@@ -190,6 +190,21 @@ func (c *Client) Until(what string, holds func() bool) {
 	}
 }
 
+// UntilStray waits for a message of a type that belongs to none of our requests, and returns it.
+func (c *Client) UntilStray(msgType string) (found Received) {
+	c.T.Helper()
+	c.Until(msgType, func() bool {
+		for _, m := range c.strays {
+			if m.Header.MsgType == msgType {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
 // All returns every message received so far, in order.
 func (c *Client) All() []Received {
 	c.mu.Lock()
