@@ -46,9 +46,13 @@ func asJSON(t *testing.T, p *Picture) []byte {
 // pictures are the charts that golden files hold.
 func pictures() map[string]*Picture {
 	NumberFrom(1)
+	w := leaderCrash(60)
 	return map[string]*Picture{
-		"cluster": Cluster(leaderCrash(34)).WithID("cluster-sample"),
-		"replay":  Replay(leaderCrash(60)).WithID("replay-sample"),
+		"cluster":        Cluster(leaderCrash(34)).WithID("cluster-sample"),
+		"replay":         Replay(w).WithID("replay-sample"),
+		"high-watermark": HighWatermark(w).WithID("high-watermark-sample"),
+		"isr-size":       ISRSize(w, "orders").WithID("isr-size-sample"),
+		"lag":            Lag(w, "reader").WithID("lag-sample"),
 	}
 }
 
@@ -58,6 +62,8 @@ func TestGoldenSpecsAndPictures(t *testing.T) {
 		if _, err := p.PNG(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		golden(t, "golden/"+name+".svg", []byte(p.SVG()))
+		if p.Envelope().Kind != KindCurve { // curves are drawn by the browser's script: tested in echarts
+			golden(t, "golden/"+name+".svg", []byte(p.SVG()))
+		}
 	}
 }

@@ -12,11 +12,11 @@ var drawing embed.FS
 var labSource string
 
 // Script returns the script that draws charts, as one classic script that sets the global
-// kafkalabCharts = {create, readChart, statesOf, curveOption, Refused, addStyle}. js/70-mount.js says how
+// kafkalabCharts = {create, readChart, statesOf, curveOption, LIGHT, Refused, addStyle}. js/70-mount.js says how
 // it is called. It is the very text that the JupyterLab extension holds.
 func Script() string {
 	return "\"use strict\";\nvar kafkalabCharts = (() => {\n" + drawingSource() +
-		"return { create, readChart, statesOf, curveOption, Refused, addStyle };\n})();\n"
+		"return { create, readChart, statesOf, curveOption, LIGHT, Refused, addStyle };\n})();\n"
 }
 
 // drawingSource joins js/ in the order of the file names; they are parts of one function's body.

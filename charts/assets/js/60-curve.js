@@ -47,12 +47,13 @@ function bandAreas(spec, panel, ink) {
   ]);
 }
 
-function ruleLines(spec, panel, ink, rows) {
+function ruleLines(spec, panel, ink, layout) {
+  const lift = layout.labelled ? 16 : 0; // above the panel's name
   const marks = spec.marks.map((m) => ({
     xAxis: m.x, lineStyle: { color: m.tone === "alarm" ? ink.alarmInk : ink.soft, type: "solid", width: 1 },
     label: {
       show: panel === 0 && m.label !== "", formatter: () => m.label, position: "end", distance: 2, fontSize: 11,
-      align: m.x - spec.xMin > (spec.xMax - spec.xMin) * 0.6 ? "right" : "left", offset: [0, (m.row + 1 - rows) * ROW],
+      align: m.x - spec.xMin > (spec.xMax - spec.xMin) * 0.6 ? "right" : "left", offset: [0, (m.row + 1 - layout.markRows) * ROW - lift],
       color: m.tone === "alarm" ? ink.alarmInk : ink.soft,
     },
   }));
@@ -109,7 +110,7 @@ function curveOption(spec, h, ink) {
   const behind = spec.panels.map((_, i) => ({
     type: "line", id: `p${i}`, xAxisIndex: i, yAxisIndex: i, data: [], silent: true, animation: false, tooltip: { show: false },
     markArea: { silent: true, animation: false, data: bandAreas(spec, i, ink) },
-    markLine: { silent: true, animation: false, symbol: "none", data: ruleLines(spec, i, ink, layout.markRows) }, z: 1,
+    markLine: { silent: true, animation: false, symbol: "none", data: ruleLines(spec, i, ink, layout) }, z: 1,
   }));
   return {
     animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "system-ui, sans-serif", fontSize: 12, color: ink.ink },
