@@ -38,6 +38,18 @@ const (
 	NEW_LEADER_ELECTED             Code = 108
 )
 
+// What a client makes up itself: exceptions of the Java client that have no code on the wire. The
+// numbers are ours, the names are Kafka's.
+const (
+	TIMEOUT_EXCEPTION     Code = 1001 + iota // delivery.timeout.ms or max.block.ms has passed
+	BUFFER_EXHAUSTED                         // no buffer.memory within max.block.ms
+	RECORD_TOO_LARGE                         // larger than max.request.size or buffer.memory
+	PRODUCER_CLOSED                          // send() after close()
+	NO_OFFSET                                // no position and auto.offset.reset is none
+	POSITION_OUT_OF_RANGE                    // the position does not exist and auto.offset.reset is none
+	LOG_TRUNCATION                           // the log was cut below the position and auto.offset.reset is none
+)
+
 var codeNames = []struct {
 	code Code
 	name string
@@ -76,6 +88,13 @@ var codeNames = []struct {
 	{DUPLICATE_BROKER_REGISTRATION, "DUPLICATE_BROKER_REGISTRATION"},
 	{INELIGIBLE_REPLICA, "INELIGIBLE_REPLICA"},
 	{NEW_LEADER_ELECTED, "NEW_LEADER_ELECTED"},
+	{TIMEOUT_EXCEPTION, "TimeoutException"},
+	{BUFFER_EXHAUSTED, "BufferExhaustedException"},
+	{RECORD_TOO_LARGE, "RecordTooLargeException"},
+	{PRODUCER_CLOSED, "IllegalStateException"},
+	{NO_OFFSET, "NoOffsetForPartitionException"},
+	{POSITION_OUT_OF_RANGE, "OffsetOutOfRangeException"},
+	{LOG_TRUNCATION, "LogTruncationException"},
 }
 
 // String is Kafka's name of the error.

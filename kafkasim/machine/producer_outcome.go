@@ -1,0 +1,125 @@
+// Outcomes: what became of what a producer sent.
+//
+// Kafka gives each record a future; here a record is a number, and two compact lists answer for it: runs
+// of numbers say which batch a record went to, and each batch has one outcome, since a batch succeeds or
+// fails as a whole (P-71).
+package machine
+
+import "sort"
+
+// SendRun says that the records from number First on went to a batch, one after the other, beginning at
+// its record Index, until the next run. The last run's At differs or its batch does.
+type SendRun struct {
+	First int64
+	At    int64 // µs: when send() was called
+	Batch int32 // serial
+	Index int32
+}
+
+// BatchOutcome is what became of a batch.
+type BatchOutcome struct {
+	TP         TopicPartition
+	BaseOffset int64 // -1 while undecided, when failed and with acks=0
+	Created    int64 // µs: when its first record was appended
+	Sent       int64 // µs: when it was first put on the wire, -1 if never
+	Decided    int64 // µs: when the client learnt the outcome, -1 while undecided
+	Attempts   int32 // how often it was put on the wire
+	Count      int32 // records, once it is decided
+	Error      Code  // what it failed with
+	LastError  Code  // of the last attempt that failed
+	Status     DeliveryStatus
+}
+
+// outcomeChunk is how many outcomes lie together; chunks in which all is decided are shared by clones.
+const outcomeChunk = 128
+
+// Outcomes are the outcomes of all batches by serial.
+type Outcomes struct {
+	Chunks [][]BatchOutcome
+	Open   []int32 // undecided ones in each chunk
+	Count  int32
+}
+
+// add makes the outcome of a new batch and returns its serial.
+func (o *Outcomes) add(b BatchOutcome) int32 {
+	if o.Count%outcomeChunk == 0 {
+		o.Chunks = append(o.Chunks, nil)
+		o.Open = append(o.Open, 0)
+	}
+	last := len(o.Chunks) - 1
+	o.Chunks[last] = append(o.Chunks[last], b)
+	if b.Status == DeliveryPending {
+		o.Open[last]++
+	}
+	o.Count++
+	return o.Count - 1
+}
+
+// at finds the outcome of a batch.
+func (o *Outcomes) at(serial int32) *BatchOutcome {
+	return &o.Chunks[serial/outcomeChunk][serial%outcomeChunk]
+}
+
+// decide settles a batch.
+func (o *Outcomes) decide(serial int32, status DeliveryStatus) {
+	o.at(serial).Status = status
+	o.Open[serial/outcomeChunk]--
+}
+
+func (o *Outcomes) clone() Outcomes {
+	c := *o
+	c.Chunks = append([][]BatchOutcome(nil), o.Chunks...)
+	c.Open = append([]int32(nil), o.Open...)
+	for i := range c.Chunks {
+		if c.Open[i] > 0 || len(c.Chunks[i]) < outcomeChunk {
+			c.Chunks[i] = append([]BatchOutcome(nil), o.Chunks[i]...)
+		}
+	}
+	return c
+}
+
+// noteSend records which batch a record went to.
+func (p *Producer) noteSend(n, at int64, batch, index int32) {
+	if k := len(p.Runs) - 1; k >= 0 {
+		if r := &p.Runs[k]; r.Batch == batch && r.At == at && int64(r.Index)+n-r.First == int64(index) {
+			return
+		}
+	}
+	p.Runs = append(p.Runs, SendRun{First: n, At: at, Batch: batch, Index: index})
+}
+
+// failSend ends a send() that never reached a batch.
+func (s *State) failSend(p *Producer, n, at int64, why Code) {
+	serial := p.Outcomes.add(BatchOutcome{TP: TopicPartition{-1, -1}, BaseOffset: -1, Created: at, Sent: -1, Decided: s.Now, Count: 1, Error: why, Status: DeliveryFailed})
+	p.noteSend(n, at, serial, 0)
+	p.FailedRecords++
+	s.noteFailed(p, TopicPartition{-1, -1}, 1, why)
+}
+
+// Delivery tells what became of the record with this number.
+func (s *State) Delivery(producer int32, number int64) Delivery {
+	p := &s.Producers[producer]
+	d := Delivery{TP: TopicPartition{-1, -1}, Offset: -1, DecidedAt: -1, SentAt: -1}
+	k := sort.Search(len(p.Runs), func(i int) bool { return p.Runs[i].First > number }) - 1
+	if placed := p.Sends - int64(len(p.Blocked)); number >= placed || k < 0 {
+		for i := range p.Blocked {
+			if p.Blocked[i].Number == number {
+				d.SentAt = p.Blocked[i].At
+			}
+		}
+		return d
+	}
+	run := p.Runs[k]
+	o := p.Outcomes.at(run.Batch)
+	d.Status, d.TP, d.SentAt, d.DecidedAt, d.Attempts = o.Status, o.TP, run.At, o.Decided, o.Attempts
+	if o.BaseOffset >= 0 {
+		d.Offset = o.BaseOffset + int64(run.Index) + number - run.First
+	}
+	if o.Error != NONE {
+		d.Error = o.Error.String()
+	}
+	if o.LastError != NONE {
+		d.LastError = o.LastError.String()
+	}
+	return d
+}

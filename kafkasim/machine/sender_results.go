@@ -1,0 +1,129 @@
+// Sender, results: what becomes of a batch when its answer comes, or does not.
+//
+// Kafka: Sender.completeBatch, canRetry, failBatch (KIP-91, KIP-580, KIP-951). Simplified: a batch that is
+// too large for the broker fails; it is not split (P-67).
+package machine
+
+import "kafkalab/kafkasim/view"
+
+// produced handles a partition's answer to a batch.
+func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
+	b := &p.Live[slot]
+	part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]
+	part.Muted = false
+	if r.Error == NONE {
+		p.sequenceAcked(part, slot)
+		if b.Status == batchInFlight {
+			s.acked(p, b, r.BaseOffset)
+		}
+		p.forget(slot)
+		return
+	}
+	if r.Error == NOT_LEADER_OR_FOLLOWER {
+		p.Meta.hint(r.TP, r.Leader, r.LeaderEpoch)
+	}
+	if r.Error.asksMetadata() {
+		p.Meta.Requested = true // P-66
+	}
+	if b.Status == batchDone {
+		p.forget(slot)
+		return
+	}
+	p.Outcomes.at(b.Batch.Serial).LastError = r.Error
+	if s.canRetry(p, part, b, r.Error) {
+		s.retry(p, slot, r.Error)
+		return
+	}
+	s.fail(p, slot, r.Error, b.Attempts < p.Config.Retries)
+	p.forget(slot)
+}
+
+// canRetry tells whether a failed batch is tried again (P-60).
+func (s *State) canRetry(p *Producer, part *AccPart, b *LiveBatch, why Code) bool {
+	if s.Now-b.Created >= p.Config.DeliveryTimeoutMs*ms || b.Attempts >= p.Config.Retries {
+		return false
+	}
+	if p.Config.EnableIdempotence && why == OUT_OF_ORDER_SEQUENCE_NUMBER {
+		p.outOfOrder(part, b)
+		return true
+	}
+	return why.retriable()
+}
+
+// retry puts a batch back for another attempt.
+func (s *State) retry(p *Producer, slot int32, why Code) {
+	b := &p.Live[slot]
+	b.Attempts++
+	b.LastAttempt = s.Now
+	b.Retry = true
+	p.reenqueue(slot)
+	s.note(view.Change{Kind: view.Retried, Broker: -1, Partition: s.ordinal(p.tp(b.Ref)), Client: p.Name,
+		A: int64(len(b.Batch.Records)), Text: why.String()})
+}
+
+// acked tells the application that a batch is written.
+func (s *State) acked(p *Producer, b *LiveBatch, base int64) {
+	count := int32(len(b.Batch.Records))
+	o := p.Outcomes.at(b.Batch.Serial)
+	o.BaseOffset, o.Decided, o.Count = base, s.Now, count
+	p.decide(b, DeliveryAcked)
+	p.AckedRecords += int64(count)
+	s.Truth.Acked = append(s.Truth.Acked, AckedBatch{TP: o.TP, BaseOffset: base, Count: count,
+		Sender: p.Index, Serial: b.Batch.Serial, Acks: p.Config.Acks, At: s.Now})
+	s.note(view.Change{Kind: view.Acked, Broker: -1, Partition: s.ordinal(o.TP), Client: p.Name,
+		A: base, B: int64(count), C: s.Now - b.Created})
+}
+
+// fail tells the application that a batch is lost, all its records alike (P-71). Where the broker refused
+// it for good its sequence numbers are free again, so the rest is renumbered (P-91).
+func (s *State) fail(p *Producer, slot int32, why Code, refused bool) {
+	b := &p.Live[slot]
+	part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]
+	p.sequenceFailed(part, slot, why, refused)
+	count := int32(len(b.Batch.Records))
+	o := p.Outcomes.at(b.Batch.Serial)
+	o.Decided, o.Count, o.Error = s.Now, count, why
+	p.decide(b, DeliveryFailed)
+	p.FailedRecords += int64(count)
+	s.noteFailed(p, o.TP, int64(count), why)
+}
+
+// expireBatch fails a batch that ran into delivery.timeout.ms. One in flight keeps its slot and memory
+// until its request ends (P-41); one that was sent before leaves its sequence unresolved (P-90).
+func (s *State) expireBatch(p *Producer, slot int32) {
+	b := &p.Live[slot]
+	part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]
+	flying := b.Status == batchInFlight
+	s.fail(p, slot, TIMEOUT_EXCEPTION, false)
+	if b.Retry && b.Batch.BaseSequence >= 0 {
+		p.Doubt = true
+		part.Unresolved = max(part.Unresolved, b.Batch.BaseSequence+int32(len(b.Batch.Records)))
+	}
+	if !flying {
+		p.forget(slot)
+	}
+}
+
+// decide settles a batch's outcome.
+func (p *Producer) decide(b *LiveBatch, status DeliveryStatus) {
+	p.Outcomes.decide(b.Batch.Serial, status)
+	b.Status = batchDone
+	if b.FirstSend < p.FlushBelow {
+		p.FlushLeft--
+	}
+}
+
+// forget frees a decided batch and its memory.
+func (p *Producer) forget(slot int32) {
+	p.Memory -= int64(p.Live[slot].Memory)
+	p.release(slot)
+}
+
+// tp is the cluster's name of a partition.
+func (p *Producer) tp(r PartRef) TopicPartition {
+	return TopicPartition{p.Meta.Topics[r.Topic].Topic, r.Partition}
+}
+
+func (s *State) noteFailed(p *Producer, tp TopicPartition, count int64, why Code) {
+	s.note(view.Change{Kind: view.Failed, Broker: -1, Partition: s.ordinal(tp), Client: p.Name, A: count, Text: why.String()})
+}
