@@ -46,6 +46,10 @@ func (s *State) link(from, to NodeID) *Link {
 func (s *State) send(from, to NodeID, conn, correlation uint32, p Payload) {
 	s.Seq++
 	e := Event{Seq: s.Seq, To: to, From: from, Incarnation: s.incarnation(to), Conn: conn, Correlation: correlation, Payload: p}
+	if s.holds(&e) {
+		s.Held = append(s.Held, e)
+		return
+	}
 	l := s.link(from, to)
 	if l.Cut {
 		l.Held = append(l.Held, e)
@@ -87,6 +91,10 @@ func (s *State) applyNetwork(c Command) Result {
 	case HealLink:
 		s.heal(s.link(c.A, c.B))
 		s.heal(s.link(c.B, c.A))
+	case HoldMessages:
+		s.holdBack(c.Pattern)
+	case ReleaseMessages:
+		s.release()
 	case SetLatency:
 		s.link(c.From, c.To).Latency = c.Latency
 	case DeliverMessage:

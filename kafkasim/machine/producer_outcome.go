@@ -123,3 +123,13 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 	}
 	return d
 }
+
+// BatchSerial is the serial of the batch that the record with this number went to, -1 for none yet.
+func (s *State) BatchSerial(producer int32, number int64) int32 {
+	p := &s.Producers[producer]
+	k := sort.Search(len(p.Runs), func(i int) bool { return p.Runs[i].First > number }) - 1
+	if number >= p.Sends-int64(len(p.Blocked)) || k < 0 {
+		return -1
+	}
+	return p.Runs[k].Batch
+}

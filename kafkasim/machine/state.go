@@ -11,8 +11,10 @@ type State struct {
 	World      World
 	Now        int64 // µs since the world began
 	Seq        uint64
-	Queue      []Event // a heap by (At, Seq)
-	Links      []Link  // sorted by (From, To)
+	Queue      []Event  // a heap by (At, Seq)
+	Links      []Link   // sorted by (From, To)
+	Holds      []string // patterns of messages that are held back (hold.go)
+	Held       []Event  // … and those that are, in order
 	Brokers    []Broker
 	Controller Controller
 	Clients    []Client // every producer and consumer, in the order in which they were made

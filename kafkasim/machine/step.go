@@ -16,7 +16,7 @@ func (s *State) Apply(c Command) Result {
 		return s.applyProducer(c)
 	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer:
 		return s.applyConsumer(c)
-	case CutLink, HealLink, SetLatency, DeliverMessage, DropMessage, DelayMessage:
+	case CutLink, HealLink, SetLatency, DeliverMessage, DropMessage, DelayMessage, HoldMessages, ReleaseMessages:
 		return s.applyNetwork(c)
 	default:
 		return s.applyCluster(c)
