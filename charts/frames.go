@@ -20,7 +20,8 @@ type recorder struct {
 
 // newRecorder lays out the surroundings: which partitions and replicas are drawn where.
 func newRecorder(title string, b *board, topics []string) *recorder {
-	r := &recorder{spec: &ReplaySpec{Title: clip(title), Keys: slices.Clone(b.keys.names)}}
+	r := &recorder{spec: &ReplaySpec{Title: clip(title), Keys: append([]string{}, b.keys.names...), Brokers: []int{},
+		Partitions: []string{}, Replicas: []ReplicaPlace{}}}
 	for i := range b.brokers {
 		if len(r.spec.Brokers) < maxBrokers {
 			r.spec.Brokers = append(r.spec.Brokers, b.brokers[i].id)

@@ -24,7 +24,7 @@ func ISRSize(src view.Source, topic ...string) *Picture {
 		}
 	})
 	shown := busiest(all, curves)
-	spec := &CurveSpec{Title: "Replicas in the ISR"}
+	spec := &CurveSpec{Title: "Replicas in the ISR", Panels: []Panel{}, Series: []Series{}}
 	if len(shown) < len(all) {
 		spec.Title += fmt.Sprintf(" (the %d of %d partitions that changed most)", len(shown), len(all))
 	}

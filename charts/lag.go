@@ -17,7 +17,7 @@ func Lag(src view.Source, consumer ...string) *Picture {
 	names := consumersOf(now, consumer)
 	l := &lagChart{trace: trace, names: names}
 	b := curveOver(trace, l.sample)
-	spec := &CurveSpec{Title: "Lag of " + listing(names), YLabel: "offset"}
+	spec := &CurveSpec{Title: "Lag of " + listing(names), YLabel: "offset", Panels: []Panel{}, Series: []Series{}}
 	var alts []string
 	omitted, panels := 0, map[int]int{}
 	for i := range trace.Partitions {

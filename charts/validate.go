@@ -1,11 +1,7 @@
 package charts
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -78,19 +74,6 @@ func parseSpec(kind string, data []byte) (any, error) {
 		return spec, spec.check()
 	}
 	return nil, fmt.Errorf("unknown kind; want %s, %s or %s", KindCurve, KindCluster, KindReplay)
-}
-
-// strict decodes one JSON value and refuses fields that the type does not have and anything after it.
-func strict(data []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON value")
-	}
-	return nil
 }
 
 // checks collects the first thing that is wrong.

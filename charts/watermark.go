@@ -29,7 +29,7 @@ func HighWatermark(src view.Source, topic ...string) *Picture {
 			}
 		}
 	})
-	spec := &CurveSpec{Title: "High watermark" + omitted, YLabel: "offset", Panels: []Panel{{}}}
+	spec := &CurveSpec{Title: "High watermark" + omitted, YLabel: "offset", Panels: []Panel{{}}, Series: []Series{}}
 	for k, i := range shown {
 		spec.Series = append(spec.Series, Series{Name: clip(nameOf(trace, i)), Colour: k % len(palette), Line: lineOf(k), Points: curves[k].until(trace.To)})
 	}
