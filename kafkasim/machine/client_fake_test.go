@@ -16,6 +16,7 @@ type fake struct {
 	leader     func(p int32) NodeID
 	epoch      int32
 	silent     bool
+	noID       bool // no producer ids are given out
 	// produce, if set, answers instead of the log below; false keeps it from answering.
 	produce  func(f *fake, e Event, r ProduceRequest) (ProduceResponse, bool)
 	fetch    func(f *fake, e Event, r FetchRequest) (FetchResponse, bool)
@@ -84,7 +85,7 @@ func (f *fake) answer(e Event) (Payload, bool) {
 	case MetadataRequest:
 		return f.metadata(r), true
 	case InitProducerIDRequest:
-		return InitProducerIDResponse{ProducerID: 7}, true
+		return InitProducerIDResponse{ProducerID: 7}, !f.noID
 	case ProduceRequest:
 		if f.produce != nil {
 			a, ok := f.produce(f, e, r)
@@ -192,7 +193,7 @@ func (f *fake) send(p int32, partition int32, value string) int64 {
 // The world then stands at 100 ms, or at 100 ms after its linger.
 func (f *fake) warm(p int32) {
 	f.send(p, 0, "warm")
-	f.at(100 + f.s.Producers[p].Config.LingerMs/10*10)
+	f.at(100 + f.s.Producers[p].Config.LingerMs/50*50)
 	if d := f.s.Delivery(p, 0); d.Status != DeliveryAcked {
 		f.t.Fatalf("the first record is %+v", d)
 	}
