@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -36,10 +38,10 @@ func (k *Kernel) execute(r *request) any {
 	}
 	var q executeRequest
 	if err := r.read(&q); err != nil {
-		return k.counted(badRequest(err))
+		return badRequest(err)
 	}
 	if q.Code == nil {
-		return k.counted(badRequest(fmt.Errorf("content of execute_request: code is missing")))
+		return badRequest(errors.New("content of execute_request: code is missing"))
 	}
 	count := int(k.count.Load())
 	if q.stored() {
@@ -58,8 +60,8 @@ func (k *Kernel) execute(r *request) any {
 
 // runCell calls the language. A panic that it lets through ends the cell, not the kernel.
 func (k *Kernel) runCell(out *cellOutput, cell Cell) (outcome Outcome) {
-	k.cell.Store(out)
-	defer k.cell.Store(nil)
+	k.setCell(out)
+	defer k.setCell(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			outcome = Outcome{Failure: &Failure{
@@ -135,16 +137,11 @@ func (k *Kernel) evaluateOne(expression string) (value map[string]any) {
 	return value
 }
 
-// counted adds the current execution count, which every execute_reply carries.
-func (k *Kernel) counted(reply map[string]any) map[string]any {
-	reply["execution_count"] = k.count.Load()
-	return reply
-}
-
 // aborted answers a cell that was not run because one before it failed.
 func (k *Kernel) aborted() map[string]any {
-	reply := k.counted(errorReply("Aborted", "a cell before this one failed"))
+	reply := errorReply("Aborted", "a cell before this one failed")
 	reply["status"] = "aborted"
+	reply["execution_count"] = k.count.Load()
 	reply["payload"] = []any{}
 	reply["user_expressions"] = map[string]any{}
 	return reply
@@ -198,7 +195,14 @@ func (f *failure) aborts(r *request) bool {
 	if !r.arrived.After(at) {
 		return true
 	}
-	sent, ok := wire.ParseDate(r.msg.Header.Date)
-	// Browsers write milliseconds, cut off: the message may be that much younger than it says.
-	return ok && r.arrived.Sub(at) < grace && !sent.Add(time.Millisecond).After(at)
+	date := r.msg.Header.Date
+	sent, ok := wire.ParseDate(date)
+	return ok && r.arrived.Sub(at) < grace && !sent.Add(resolution(date)).After(at)
+}
+
+// resolution is what a date may have cut off: browsers write milliseconds, Python microseconds.
+func resolution(date string) time.Duration {
+	_, fraction, _ := strings.Cut(date, ".")
+	digits := len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
+	return max(time.Duration(math.Pow10(9-digits)), 1)
 }

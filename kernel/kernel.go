@@ -37,13 +37,14 @@ type Kernel struct {
 
 	cells, tools, talk, control *lane // see lane.go
 
-	count   atomic.Int64 // execution count of the last stored cell
-	status  sync.Mutex   // held while busy or idle is published; guards running
-	running *request     // what the lane of cells works on
-	cell    atomic.Pointer[cellOutput]
-	failed  failure
-	asker   asker
-	ports   atomic.Pointer[map[string]any]
+	count      atomic.Int64               // execution count of the last stored cell
+	status     sync.Mutex                 // held while busy or idle is published; guards running
+	running    *request                   // what the lane of cells works on
+	cell       atomic.Pointer[cellOutput] // the cell in the language's hands
+	interrupts sync.Mutex                 // held while cell changes or is interrupted
+	failed     failure
+	asker      asker
+	ports      atomic.Pointer[map[string]any]
 
 	stopping atomic.Bool
 	restart  atomic.Bool
@@ -121,10 +122,32 @@ func (k *Kernel) Handle(ch wire.Channel, m wire.Message) {
 
 // Interrupt stops the running cell and any question it asks; the session's state is kept.
 func (k *Kernel) Interrupt() {
-	if cell := k.cell.Load(); cell != nil {
-		cell.interrupt()
+	cell := k.cell.Load()
+	if cell == nil {
+		return
+	}
+	cell.interrupt()
+	k.interruptCell(cell)
+	// A language that is just about to begin may have missed it.
+	for _, again := range [...]time.Duration{50 * time.Millisecond, 200 * time.Millisecond} {
+		time.AfterFunc(again, func() { k.interruptCell(cell) })
+	}
+}
+
+// interruptCell interrupts this cell and never the next one.
+func (k *Kernel) interruptCell(cell *cellOutput) {
+	k.interrupts.Lock()
+	defer k.interrupts.Unlock()
+	if k.cell.Load() == cell {
 		k.lang.Interrupt()
 	}
+}
+
+// setCell says which cell runs.
+func (k *Kernel) setCell(cell *cellOutput) {
+	k.interrupts.Lock()
+	k.cell.Store(cell)
+	k.interrupts.Unlock()
 }
 
 // Done is closed when the kernel has answered a shutdown_request, or was closed, and has said its last

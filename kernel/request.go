@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -28,7 +29,11 @@ func (r *request) read(v any) error {
 	if len(r.msg.Content) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(r.msg.Content, v); err != nil {
+	err := json.Unmarshal(r.msg.Content, v)
+	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) {
+		return fmt.Errorf("content of %s: %s is a %s; want %s", r.msg.Header.MsgType, shape.Field, shape.Value, shape.Type)
+	}
+	if err != nil {
 		return fmt.Errorf("content of %s: %w", r.msg.Header.MsgType, err)
 	}
 	return nil
@@ -40,7 +45,7 @@ func (k *Kernel) serve(r *request) {
 	k.begin(r)
 	content := k.guarded(r)
 	if content != nil {
-		k.reply(r, content)
+		k.reply(r, k.fit(r, content))
 	}
 	if r.last != nil {
 		r.last()
@@ -60,6 +65,24 @@ func (k *Kernel) guarded(r *request) (content any) {
 		}
 	}()
 	return r.serve(r)
+}
+
+// fit makes a general error reply fit the types that ask for more: every execute_reply has a count, and
+// is_complete_reply has words of its own for its status.
+func (k *Kernel) fit(r *request, content any) any {
+	reply, isMap := content.(map[string]any)
+	if !isMap || reply["status"] != "error" {
+		return content
+	}
+	switch r.msg.Header.MsgType {
+	case "execute_request":
+		if _, has := reply["execution_count"]; !has {
+			reply["execution_count"] = k.count.Load()
+		}
+	case "is_complete_request":
+		reply["status"] = "unknown"
+	}
+	return reply
 }
 
 // begin says busy. A frontend's indicator follows every status message, whoever caused it, hence the
