@@ -1,158 +1,141 @@
 package headless
 
 import (
-	"errors"
-	"maps"
-	"slices"
-	"sync"
+	"encoding/json"
+	"strings"
 
-	"kafkalab/kernel"
+	"kafkalab/install/notebook"
 )
 
-// Kinds of output, by nbformat's names.
-const (
-	Stream        = "stream"
-	DisplayData   = "display_data"
-	ExecuteResult = "execute_result"
-	Error         = "error"
-)
-
-// Output is one output of a cell as a notebook keeps it.
-type Output struct {
-	Kind    string
-	Name    string         // Stream: stdout or stderr
-	Text    string         // Stream
-	Bundle  kernel.Bundle  // DisplayData, ExecuteResult
-	Count   int            // ExecuteResult
-	Failure kernel.Failure // Error
+// content is the content of the iopub messages that a notebook keeps something of.
+type content struct {
+	Name      string                     `json:"name"`            // stream
+	Text      string                     `json:"text"`            // stream
+	Data      map[string]json.RawMessage `json:"data"`            // display_data, update_display_data, execute_result
+	Metadata  json.RawMessage            `json:"metadata"`        // of the data
+	Count     int                        `json:"execution_count"` // execute_input, execute_result
+	EName     string                     `json:"ename"`           // error
+	EValue    string                     `json:"evalue"`          // error
+	Traceback []string                   `json:"traceback"`       // error
+	Wait      bool                       `json:"wait"`            // clear_output
+	Transient struct {
+		DisplayID string `json:"display_id"`
+	} `json:"transient"`
 }
 
-// session is what outputs of different cells share: displays that a later cell may update.
-type session struct {
-	mu       sync.Mutex
-	cells    []*[]Output
-	displays map[string][]place
+// outputs gathers what the cells of one run show, by the rules of nbclient (client.py: process_message,
+// output, clear_output), except that neighbouring streams of one name are joined as JupyterLab joins them.
+type outputs struct {
+	cells     map[int][]notebook.Output
+	displays  map[string][]place
+	clearNext bool
 }
 
-// place is where a display with an id stands: cell and output.
+// place is where a display with an id stands: the cell and the output.
 type place struct{ cell, output int }
 
-// collector gathers the outputs of one cell, by the rules of nbclient (client.py: process_message, output,
-// clear_output), except that neighbouring streams of one name are joined as JupyterLab joins them.
-// Output that comes after the cell has ended is dropped, as nbclient drops it.
-type collector struct {
-	*session
-	cell      int
-	outputs   *[]Output
-	clearNext bool
-	closed    bool
+func newOutputs() *outputs {
+	return &outputs{cells: map[int][]notebook.Output{}, displays: map[string][]place{}}
 }
 
-var _ kernel.Output = (*collector)(nil)
+// begin forgets a clear_output that waits for an output of the cell before.
+func (o *outputs) begin() { o.clearNext = false }
 
-func newSession() *session { return &session{displays: map[string][]place{}} }
-
-func (s *session) begin() *collector {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := &collector{session: s, cell: len(s.cells), outputs: new([]Output)}
-	s.cells = append(s.cells, c.outputs)
-	return c
-}
-
-// end closes the cell; what it holds may still change when a later cell updates one of its displays.
-func (c *collector) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-}
-
-// Stream implements kernel.Output.
-func (c *collector) Stream(name, text string) {
-	c.change(func() {
-		c.clearIfAsked()
-		if n := len(*c.outputs); n > 0 && (*c.outputs)[n-1].Kind == Stream && (*c.outputs)[n-1].Name == name {
-			(*c.outputs)[n-1].Text += text
-			return
+// take handles one message that the running cell caused.
+func (o *outputs) take(cell int, msgType string, c content) {
+	switch msgType {
+	case "update_display_data":
+		o.update(c)
+	case "clear_output":
+		if c.Wait {
+			o.clearNext = true
+		} else {
+			o.clear(cell)
 		}
-		*c.outputs = append(*c.outputs, Output{Kind: Stream, Name: name, Text: text})
-	})
-}
-
-// Display implements kernel.Output. An id that was shown before is brought up to date wherever it stands.
-func (c *collector) Display(b kernel.Bundle, displayID string) {
-	c.change(func() {
-		c.update(b, displayID)
-		c.clearIfAsked()
-		if displayID != "" {
-			c.displays[displayID] = append(c.displays[displayID], place{c.cell, len(*c.outputs)})
+	case "stream":
+		o.clearIfAsked(cell)
+		if !o.join(cell, c) {
+			o.add(cell, notebook.Output{Type: notebook.Stream, Name: c.Name, Text: c.Text})
 		}
-		*c.outputs = append(*c.outputs, Output{Kind: DisplayData, Bundle: b})
-	})
-}
-
-// UpdateDisplay implements kernel.Output.
-func (c *collector) UpdateDisplay(b kernel.Bundle, displayID string) {
-	c.change(func() { c.update(b, displayID) })
-}
-
-// ClearOutput implements kernel.Output.
-func (c *collector) ClearOutput(wait bool) {
-	c.change(func() {
-		c.clearNext = c.clearNext || wait
-		if !wait {
-			c.clear()
+	case "display_data":
+		o.update(c) // an id that was shown before is brought up to date wherever it stands
+		o.clearIfAsked(cell)
+		if id := c.Transient.DisplayID; id != "" {
+			o.displays[id] = append(o.displays[id], place{cell, len(o.cells[cell])})
 		}
-	})
-}
-
-// Page implements kernel.Output: the pager is the frontend's, a notebook keeps nothing of it.
-func (c *collector) Page(kernel.Bundle) {}
-
-// Input implements kernel.Output: nobody is there to be asked.
-func (c *collector) Input(string, bool) (string, error) {
-	return "", errors.New("nobody can be asked for input here: this notebook runs without a frontend")
-}
-
-func (c *collector) result(b kernel.Bundle, count int) {
-	c.change(func() {
-		c.clearIfAsked()
-		*c.outputs = append(*c.outputs, Output{Kind: ExecuteResult, Bundle: b, Count: count})
-	})
-}
-
-func (c *collector) failure(f kernel.Failure) {
-	c.change(func() {
-		c.clearIfAsked()
-		*c.outputs = append(*c.outputs, Output{Kind: Error, Failure: f})
-	})
-}
-
-func (c *collector) change(do func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed {
-		do()
+		o.add(cell, notebook.Output{Type: notebook.DisplayData, Data: c.data(), Metadata: c.metadata()})
+	case "execute_result":
+		o.clearIfAsked(cell)
+		o.add(cell, notebook.Output{Type: notebook.ExecuteResult, Data: c.data(), Metadata: c.metadata(), ExecutionCount: c.Count})
+	case "error":
+		o.clearIfAsked(cell)
+		o.add(cell, notebook.Output{Type: notebook.Error, EName: c.EName, EValue: c.EValue, Traceback: c.Traceback})
 	}
 }
 
-func (c *collector) update(b kernel.Bundle, displayID string) {
-	for _, p := range c.displays[displayID] {
-		(*c.cells[p.cell])[p.output].Bundle = b
+func (o *outputs) add(cell int, out notebook.Output) { o.cells[cell] = append(o.cells[cell], out) }
+
+// join adds a stream's text to the output before it if that is the same stream.
+func (o *outputs) join(cell int, c content) bool {
+	n := len(o.cells[cell])
+	if n == 0 {
+		return false
+	}
+	last := &o.cells[cell][n-1]
+	if last.Type != notebook.Stream || last.Name != c.Name {
+		return false
+	}
+	last.Text += c.Text
+	return true
+}
+
+func (o *outputs) update(c content) {
+	for _, p := range o.displays[c.Transient.DisplayID] {
+		shown := &o.cells[p.cell][p.output]
+		shown.Data, shown.Metadata = c.data(), c.metadata()
 	}
 }
 
-func (c *collector) clearIfAsked() {
-	if c.clearNext {
-		c.clearNext = false
-		c.clear()
+func (o *outputs) clearIfAsked(cell int) {
+	if o.clearNext {
+		o.clearNext = false
+		o.clear(cell)
 	}
 }
 
 // clear empties the cell and forgets where its displays stood.
-func (c *collector) clear() {
-	*c.outputs = nil
-	for _, id := range slices.Sorted(maps.Keys(c.displays)) {
-		c.displays[id] = slices.DeleteFunc(c.displays[id], func(p place) bool { return p.cell == c.cell })
+func (o *outputs) clear(cell int) {
+	o.cells[cell] = nil
+	for id, places := range o.displays {
+		var kept []place
+		for _, p := range places {
+			if p.cell != cell {
+				kept = append(kept, p)
+			}
+		}
+		o.displays[id] = kept
 	}
+}
+
+// data unpacks the bundle: texts as strings, JSON types as JSON with numbers as they were written.
+func (c *content) data() map[string]any {
+	data := make(map[string]any, len(c.Data))
+	for mime, raw := range c.Data {
+		data[mime] = decoded(raw)
+	}
+	return data
+}
+
+func (c *content) metadata() map[string]any {
+	m, _ := decoded(c.Metadata).(map[string]any)
+	return m
+}
+
+// decoded reads JSON that the kernel wrote; what is no JSON counts as nothing.
+func decoded(raw json.RawMessage) any {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.UseNumber()
+	var v any
+	_ = d.Decode(&v)
+	return v
 }

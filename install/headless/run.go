@@ -1,5 +1,5 @@
-// Package headless runs the code cells of a notebook without Jupyter: it hands them to a kernel.Language
-// one after another and collects what they show, as nbclient would collect it over the wire.
+// Package headless runs the code cells of a notebook without Jupyter: a kernel in this process is sent the
+// cells one after another, as messages, and what they show is gathered as nbclient gathers it.
 package headless
 
 import (
@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"kafkalab/install/notebook"
 	"kafkalab/kernel"
+	"kafkalab/kernel/wire"
 )
 
 // Cell is one cell of the notebook, as far as running needs to know it.
@@ -24,7 +26,7 @@ type Cell struct {
 type Result struct {
 	Ran     bool
 	Count   int
-	Outputs []Output
+	Outputs []notebook.Output
 }
 
 // Options are the choices of a run.
@@ -32,7 +34,7 @@ type Options struct {
 	Timeout     time.Duration // for each cell, 0 for none
 	AllowErrors bool          // no error stops the run
 	Begun       func(cell int)
-	Ended       func(cell int, outputs []Output)
+	Ended       func(cell, count int, outputs []notebook.Output)
 }
 
 // CellError says which cell failed and how. Cell counts all cells of the notebook from 1.
@@ -68,12 +70,13 @@ func (e *StoppedError) Error() string {
 const grace = 5 * time.Second
 
 // Run runs the cells in order and returns a result for each. It stops at the first cell that fails, with a
-// *CellError or a *StoppedError; the results hold everything up to then.
+// *CellError or a *StoppedError; the results hold everything up to then. The language is closed at the end,
+// unless a cell is stuck in it.
 func Run(ctx context.Context, lang kernel.Language, cells []Cell, o Options) ([]Result, error) {
-	all := newSession()
+	r := runner{client: newClient(), options: o}
+	r.kernel = kernel.New(lang, kernel.Options{Limits: kernel.Limits{Unpaced: true}})
+	r.kernel.Start(r.client)
 	results := make([]Result, len(cells))
-	collectors := map[int]*collector{}
-	count := 0
 	var failed error
 	for i, cell := range cells {
 		if !cell.IsCode || cell.Skip || strings.TrimSpace(cell.Source) == "" {
@@ -82,78 +85,75 @@ func Run(ctx context.Context, lang kernel.Language, cells []Cell, o Options) ([]
 		if o.Begun != nil {
 			o.Begun(i)
 		}
-		count++
-		c := all.begin()
-		collectors[i] = c
-		results[i] = Result{Ran: true, Count: count}
-		failed = runCell(ctx, lang, cell, c, position{i + 1, count}, o)
+		results[i].Ran = true
+		results[i].Count, failed = r.cell(ctx, i, cell)
 		if o.Ended != nil {
-			o.Ended(i, *c.outputs)
+			o.Ended(i, results[i].Count, r.client.shown(i))
 		}
 		if failed != nil {
 			break
 		}
 	}
 	// Only now: a later cell may have updated a display of an earlier one.
-	for i, c := range collectors {
-		results[i].Outputs = *c.outputs
+	for i := range results {
+		results[i].Outputs = r.client.shown(i)
+	}
+	if s, ok := failed.(*StoppedError); !ok || !s.Stuck {
+		r.kernel.Close()
 	}
 	return results, failed
 }
 
-// position is where a cell stands: among all cells, and among those that ran.
-type position struct{ cell, count int }
-
-func runCell(ctx context.Context, lang kernel.Language, cell Cell, c *collector, at position, o Options) error {
-	defer c.end()
-	outcome, stopped := execute(ctx, lang, kernel.Cell{Code: cell.Source, Count: at.count, ID: cell.ID}, c, o.Timeout)
-	if stopped != nil && stopped.Stuck {
-		stopped.Cell, stopped.Count = at.cell, at.count
-		return stopped
-	}
-	if outcome.Result != nil {
-		c.result(*outcome.Result, at.count)
-	}
-	if outcome.Failure != nil {
-		c.failure(*outcome.Failure)
-	}
-	switch {
-	case stopped != nil:
-		stopped.Cell, stopped.Count = at.cell, at.count
-		return stopped
-	case outcome.Failure != nil && !cell.MayFail && !o.AllowErrors:
-		return &CellError{at.cell, at.count, *outcome.Failure}
-	}
-	return nil
+type runner struct {
+	kernel  *kernel.Kernel
+	client  *client
+	options Options
+	count   int // of the cells that have run
 }
 
-// execute runs one cell and interrupts it when its time is up or ctx ends.
-func execute(ctx context.Context, lang kernel.Language, cell kernel.Cell, out kernel.Output, timeout time.Duration) (kernel.Outcome, *StoppedError) {
-	done := make(chan kernel.Outcome, 1)
-	go func() { done <- lang.Execute(cell, out) }()
+// cell runs one cell and returns its execution count.
+func (r *runner) cell(ctx context.Context, i int, cell Cell) (int, error) {
+	mayFail := cell.MayFail || r.options.AllowErrors
+	request, done := r.client.execute(i, cell.ID, cell.Source, !mayFail)
+	r.kernel.Handle(wire.Shell, request)
+	r.count++
+	answer, stopped := r.await(ctx, done)
+	if stopped != nil {
+		stopped.Cell, stopped.Count = i+1, r.count
+		return r.count, stopped
+	}
+	r.count = answer.Count
+	if answer.Status != "ok" && !mayFail {
+		return r.count, &CellError{i + 1, r.count, kernel.Failure{Name: answer.EName, Value: answer.EValue, Traceback: answer.Traceback}}
+	}
+	return r.count, nil
+}
+
+// await waits for the cell's reply, and interrupts the cell when its time is up or ctx ends.
+func (r *runner) await(ctx context.Context, done <-chan reply) (reply, *StoppedError) {
 	var alarm <-chan time.Time
-	if timeout > 0 {
-		t := time.NewTimer(timeout)
+	if r.options.Timeout > 0 {
+		t := time.NewTimer(r.options.Timeout)
 		defer t.Stop()
 		alarm = t.C
 	}
 	stopped := &StoppedError{}
 	select {
-	case outcome := <-done:
-		return outcome, nil
+	case answer := <-done:
+		return answer, nil
 	case <-alarm:
-		stopped.After = timeout
+		stopped.After = r.options.Timeout
 	case <-ctx.Done():
 	}
-	lang.Interrupt()
+	r.kernel.Interrupt()
 	select {
-	case outcome := <-done:
-		if outcome.Failure == nil {
-			return outcome, nil // it was done by itself just then
+	case answer := <-done:
+		if answer.Status == "ok" {
+			return answer, nil // it was done by itself just then
 		}
-		return outcome, stopped
+		return answer, stopped
 	case <-time.After(grace):
 		stopped.Stuck = true
-		return kernel.Outcome{}, stopped
+		return reply{}, stopped
 	}
 }

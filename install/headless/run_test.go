@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kafkalab/install/notebook"
 	"kafkalab/kernel"
 )
 
@@ -16,12 +17,14 @@ type script struct {
 	kernel.Language
 	cells     map[string]func(kernel.Output) kernel.Outcome
 	interrupt chan struct{}
+	closed    bool
 }
 
 func (s *script) Execute(c kernel.Cell, out kernel.Output) kernel.Outcome {
 	return s.cells[c.Code](out)
 }
 func (s *script) Interrupt() { close(s.interrupt) }
+func (s *script) Close()     { s.closed = true }
 
 func text(s string) kernel.Bundle { return kernel.Bundle{Data: map[string]any{"text/plain": s}} }
 
@@ -46,16 +49,16 @@ func runScript(t *testing.T, s *script, o Options, names ...string) ([]Result, e
 	return Run(context.Background(), s, cells, o)
 }
 
-func describe(outputs []Output) []string {
+func describe(outputs []notebook.Output) []string {
 	var lines []string
 	for _, o := range outputs {
-		switch o.Kind {
-		case Stream:
+		switch o.Type {
+		case notebook.Stream:
 			lines = append(lines, o.Name+" "+o.Text)
-		case Error:
-			lines = append(lines, "error "+o.Failure.Name)
+		case notebook.Error:
+			lines = append(lines, "error "+o.EName)
 		default:
-			lines = append(lines, o.Kind+" "+o.Bundle.Data["text/plain"].(string))
+			lines = append(lines, o.Type+" "+o.Data["text/plain"].(string))
 		}
 	}
 	return lines
@@ -110,8 +113,8 @@ func TestOutputsAreCollectedAsNbclientDoes(t *testing.T) {
 	expect(t, r[5], "stdout instead")
 	expect(t, r[6], "stdout kept")
 	expect(t, r[7], "execute_result 42")
-	if o := r[7].Outputs[0]; o.Count != 8 || r[7].Count != 8 {
-		t.Errorf("counts %d and %d, want 8", o.Count, r[7].Count)
+	if o := r[7].Outputs[0]; o.ExecutionCount != 8 || r[7].Count != 8 {
+		t.Errorf("counts %d and %d, want 8", o.ExecutionCount, r[7].Count)
 	}
 }
 

@@ -222,3 +222,9 @@ func cleanEnv() []string {
 	}
 	return env
 }
+
+// CanMake tells what stands in the way of Make: nil, or an error that says how to mend it.
+func CanMake(ctx context.Context) error {
+	_, err := findPython(ctx)
+	return err
+}
