@@ -1,11 +1,172 @@
 package machine
 
-// Broker is one broker: its process, its disk, and what it knows of the cluster.
+import "kafkalab/kafkasim/view"
+
+// A broker: its process, its disk, and what it knows of the cluster.
+//
+// The process has connections, purgatories, fetchers and an image of the metadata; they end with it. The
+// disk has the logs with their epoch caches, the checkpointed high watermarks, the clean-shutdown marker and
+// the metadata log. A replica's log in here is what the page cache shows; partlog.Log.Flushed says how much
+// of it a power loss would leave.
+//
+// Kafka: BrokerServer, ReplicaManager, SocketServer, KafkaApis. Simplified: one log directory, no
+// request-handler pool (a request that need not wait is handled in no time).
+
+// Process is the state of a broker's process (R3.7, Kafka's BrokerState).
+type Process uint8
+
+// The process states, in the order in which a broker goes through them.
+const (
+	NotRunning Process = iota
+	Starting           // registers, and reads metadata up to its own registration
+	Recovery           // logs are loaded; serves, and waits to be unfenced
+	Running
+	PendingControlledShutdown
+)
+
+// String is Kafka's name of the state.
+func (p Process) String() string {
+	return [...]string{"NOT_RUNNING", "STARTING", "RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"}[p]
+}
+
+// Broker is one broker.
 type Broker struct {
 	ID          NodeID
 	Incarnation uint32 // how often the process was started
+	Process     Process
+	PowerOff    bool    // the machine is off: nobody answers for it
+	Paused      bool    // SIGSTOP: alive but silent
+	Backlog     []Event // what arrived while it was paused
+
+	Lifecycle Lifecycle
+	Pull      MetadataPull
+	Image     Image
+	Conns     []Conn // by (Node, ID)
+
+	Replicas []Replica // by (Topic, Partition)
+	Fetchers []Fetcher // by leader
+	Alter    AlterManager
+	IDs      ProducerIDs
+
+	Produces    []DelayedProduce // the produce purgatory, in the order of arrival
+	Fetches     []DelayedFetch   // the fetch purgatory, in the order of arrival
+	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
+
+	CleanEpoch int64 // the clean-shutdown marker on disk: the broker epoch in it, -1 without marker
 }
 
-func (s *State) brokerEvent(e Event)           { unexpected(e) }
-func (s *State) applyCluster(c Command) Result { return Result{ID: -1} }
-func (s *State) startCluster()                 {}
+// alive tells whether the process exists.
+func (b *Broker) alive() bool { return b.Process != NotRunning }
+
+// serves tells whether the process reads requests: from the first publication of metadata on (R3.7).
+func (b *Broker) serves() bool { return b.Process >= Recovery }
+
+// brokerEvent hands an event to a broker, if there is a process to take it.
+func (s *State) brokerEvent(e Event) {
+	b := s.broker(e.To)
+	stale := !b.alive() || e.Incarnation != b.Incarnation
+	switch {
+	case b.Paused:
+		b.Backlog = append(b.Backlog, e)
+	case stale && (e.From == NoNode || b.PowerOff):
+		// A dead process has no timers, and a machine that is off answers nothing.
+	case e.From == NoNode:
+		s.brokerTimer(b, e)
+	case isRequest(e.Payload):
+		if stale || !b.serves() {
+			s.send(b.ID, e.From, e.Conn, e.Correlation, Disconnected{}) // a closed port: reset
+			return
+		}
+		s.receive(b, e)
+	case !stale:
+		s.brokerResponse(b, e)
+	}
+}
+
+// isRequest tells whether a message opens an exchange, so that a closed port answers it with a reset.
+func isRequest(p Payload) bool {
+	switch p.(type) {
+	case ProduceRequest, FetchRequest, MetadataRequest, ListOffsetsRequest, OffsetsForLeaderEpochRequest,
+		InitProducerIDRequest:
+		return true
+	}
+	return false
+}
+
+// handle carries out a request that was read from a connection.
+func (s *State) handle(b *Broker, e Event) {
+	switch p := e.Payload.(type) {
+	case ProduceRequest:
+		s.onProduce(b, e, p)
+	case FetchRequest:
+		s.onFetch(b, e, p)
+	case MetadataRequest:
+		s.onMetadataRequest(b, e, p)
+	case ListOffsetsRequest:
+		s.onListOffsets(b, e, p)
+	case OffsetsForLeaderEpochRequest:
+		s.onOffsetsForLeaderEpoch(b, e, p)
+	case InitProducerIDRequest:
+		s.onInitProducerID(b, e)
+	default:
+		unexpected(e)
+	}
+}
+
+// brokerResponse handles what comes back to a broker on a connection that it opened, and closed
+// connections.
+func (s *State) brokerResponse(b *Broker, e Event) {
+	switch p := e.Payload.(type) {
+	case FetchResponse:
+		s.onFetchResponse(b, e, p)
+	case ListOffsetsResponse:
+		s.onLeaderOffsets(b, e, p)
+	case MetadataFetchResponse:
+		s.onMetadataRecords(b, e, p)
+	case BrokerRegistrationResponse:
+		s.onRegistered(b, e, p)
+	case BrokerHeartbeatResponse:
+		s.onHeartbeatAnswered(b, e, p)
+	case AlterPartitionResponse:
+		s.onAlterPartitionResponse(b, e, p)
+	case AllocateProducerIDsResponse:
+		s.onProducerIDs(b, e, p)
+	case Disconnected:
+		s.forgetConn(b, e.From, e.Conn)
+		s.fetcherDisconnected(b, e)
+	default:
+		unexpected(e)
+	}
+}
+
+// brokerTimer handles a timer of the living process.
+func (s *State) brokerTimer(b *Broker, e Event) {
+	switch p := e.Payload.(type) {
+	case HeartbeatTimer:
+		s.onHeartbeatTimer(b, e)
+	case MetadataPullTimer:
+		s.onMetadataPullTimer(b, e)
+	case FetcherTimer:
+		s.onFetcherTimer(b, e, p)
+	case PurgatoryTimer:
+		s.onPurgatoryTimer(b, e)
+	case ISRTimer:
+		s.onISRTimer(b)
+	case AlterPartitionTimer:
+		s.onAlterPartitionTimer(b, e)
+	case CheckpointTimer:
+		s.onCheckpointTimer(b)
+	case ShutdownTimer:
+		s.onShutdownTimer(b)
+	case NextRequest:
+		s.readNext(b, p)
+	default:
+		unexpected(e)
+	}
+}
+
+// setProcess moves a broker's process to a state and says so.
+func (s *State) setProcess(b *Broker, p Process) {
+	b.Process = p
+	s.note(view.Change{Kind: view.BrokerState, Broker: int(b.ID), Partition: -1, Text: p.String()})
+}

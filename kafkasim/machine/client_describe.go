@@ -79,12 +79,10 @@ func (s *State) describeProduced(m ProduceResponse) string {
 	return strings.Join(words, ", ")
 }
 
-// topicName finds a topic's name in what the clients know; clients answer with topics they have named.
+// topicName is a topic's name.
 func (s *State) topicName(topic int32) string {
-	for i := range s.Producers {
-		if t := s.Producers[i].Meta.local(topic); t >= 0 {
-			return s.Producers[i].Meta.Topics[t].Name
-		}
+	if topic >= 0 && int(topic) < len(s.Controller.Image.Topics) {
+		return s.Controller.Image.Topics[topic].Name
 	}
 	return fmt.Sprintf("topic %d", topic)
 }

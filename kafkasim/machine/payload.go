@@ -102,7 +102,10 @@ type EpochEnd struct {
 }
 
 // ListOffsetsRequest asks for offsets by timestamp (API 2).
-type ListOffsetsRequest struct{ Parts []ListOffsetsPart }
+type ListOffsetsRequest struct {
+	Replica NodeID // the follower's broker id, NoNode for a consumer
+	Parts   []ListOffsetsPart
+}
 
 // Timestamps with a meaning of their own in ListOffsets.
 const (

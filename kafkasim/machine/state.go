@@ -26,6 +26,10 @@ type State struct {
 	// partitions count through in the order of their creation. CreateTopic appends to it.
 	TopicBase []int32
 
+	LastConn uint32 // the last connection number that a broker has taken
+
+	Quiet bool // nobody records a trace: no Notes are made
+
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.
 	Notes []Note
@@ -57,12 +61,18 @@ type Note struct {
 
 // note records one visible change.
 func (s *State) note(c view.Change) {
+	if s.Quiet {
+		return
+	}
 	c.At = s.Now
 	s.Notes = append(s.Notes, Note{Change: c})
 }
 
 // noteAppended records that batches were appended to a broker's log: A, B and C as view.Appended says.
 func (s *State) noteAppended(broker NodeID, tp TopicPartition, end int64, batches []partlog.Batch) {
+	if s.Quiet {
+		return
+	}
 	s.Notes = append(s.Notes, Note{Batches: batches, Change: view.Change{At: s.Now, Kind: view.Appended, Broker: int(broker),
 		Partition: s.ordinal(tp), A: batches[0].BaseOffset, B: end, C: int64(batches[len(batches)-1].LeaderEpoch)}})
 }

@@ -48,11 +48,19 @@ func (s *State) dispatch(e Event) {
 		s.brokerEvent(e)
 	case e.To.IsController():
 		s.controllerEvent(e)
+	case int(e.To-FirstClient) >= len(s.Clients):
+		// A probe: a node that only sends requests (Probe) and whose answers Step returns.
 	case s.client(e.To).Consumer:
 		s.consumerEvent(s.client(e.To).Index, e)
 	default:
 		s.producerEvent(s.client(e.To).Index, e)
 	}
+}
+
+// Probe sends a raw request from a node that is no client of this world, so that whoever steps sees the
+// exact answer of each attempt. n numbers probes from 0; conn and correlation come back with the answer.
+func (s *State) Probe(n int32, to NodeID, conn, correlation uint32, p Payload) {
+	s.send(FirstProbe+NodeID(n), to, conn, correlation, p)
 }
 
 // incarnation is the number of starts of a node's process; messages and timers of an earlier one are void.

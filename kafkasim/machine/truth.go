@@ -1,8 +1,12 @@
 package machine
 
-// Truth is what nobody inside Kafka knows and the checks need: which records a client was told are safe.
+import "kafkalab/kafkasim/view"
+
+// Truth is what nobody inside Kafka knows and the checks need: which records a client was told are safe,
+// and what has happened that may cost some.
 type Truth struct {
-	Acked []AckedBatch // in the order in which clients learnt of them
+	Acked      []AckedBatch     // in the order in which clients learnt of them
+	Partitions []PartitionTruth // by the number that State.TopicBase gives
 }
 
 // AckedBatch is one batch that a producer was told is written.
@@ -15,4 +19,42 @@ type AckedBatch struct {
 	Acks       int8
 	At         int64 // µs
 	Lost       bool  // no leader's log holds it any more
+}
+
+// PartitionTruth is what has happened to a partition that breaks Kafka's promises without breaking its
+// rules.
+type PartitionTruth struct {
+	Unclean  bool // a leader was elected that was neither in sync nor eligible
+	DiskLoss bool // a replica lost records that it had answered for
+}
+
+// partition is the truth about a partition.
+func (t *Truth) partition(s *State, tp TopicPartition) *PartitionTruth {
+	return &t.Partitions[s.ordinal(tp)]
+}
+
+// judgeLosses looks at every acknowledged batch of a partition again, after a new leader began or a log was
+// cut: it is lost while the log of the leader that the controller names does not hold it. What an
+// acknowledged record's loss means to a learner is exactly this, whoever is to blame.
+func (s *State) judgeLosses(tp TopicPartition) {
+	leader := s.Controller.Image.partition(tp).Leader
+	if leader == NoNode {
+		return
+	}
+	r := s.broker(leader).replica(tp)
+	if r == nil || r.Role != Leader {
+		return
+	}
+	for i := range s.Truth.Acked {
+		a := &s.Truth.Acked[i]
+		if a.TP != tp || a.BaseOffset < 0 || a.BaseOffset < r.Log.LogStart {
+			continue
+		}
+		b := r.Log.BatchAt(a.BaseOffset)
+		lost := b == nil || b.Sender != a.Sender || b.Serial != a.Serial
+		if lost && !a.Lost {
+			s.note(view.Change{Kind: view.Lost, Broker: -1, Partition: s.ordinal(tp), A: a.BaseOffset, B: int64(a.Count)})
+		}
+		a.Lost = lost
+	}
 }

@@ -22,6 +22,7 @@ const (
 	NoNode          NodeID = 0
 	FirstController NodeID = 3001
 	FirstClient     NodeID = 10001
+	FirstProbe      NodeID = 1000001
 )
 
 // IsBroker tells whether n is a broker's id.

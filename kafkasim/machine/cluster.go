@@ -1,0 +1,51 @@
+package machine
+
+import "kafkalab/kafkasim/view"
+
+// The cluster as a whole: how a world begins, and what a user may do to brokers and topics.
+
+// startCluster registers and unfences every broker in the metadata log, lets every broker have read it, and
+// starts the timers. Heartbeats have phases of their own, spread over the interval, so that no two brokers
+// do everything at the same microsecond; all other timers start at 0, as in processes started together.
+func (s *State) startCluster() {
+	w := &s.World
+	s.Controller = Controller{ID: FirstController, Image: newImage(w.Brokers), Sessions: make([]BrokerSession, w.Brokers)}
+	s.Brokers = make([]Broker, w.Brokers)
+	var records []MetadataRecord
+	for i := range s.Brokers {
+		id := NodeID(i + 1)
+		reg := BrokerRegistration{ID: id, Epoch: int64(2 * i), Incarnation: 1, Fenced: true}
+		records = append(records, MetadataRecord{Kind: RegisterBrokerRecord, Broker: reg})
+		reg.Fenced = false
+		records = append(records, MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg})
+	}
+	for i := range s.Brokers {
+		s.note(view.Change{Kind: view.BrokerState, Broker: i + 1, Partition: -1, Text: Running.String()})
+	}
+	s.commit(records)
+	for i := range s.Brokers {
+		s.startedBroker(NodeID(i + 1))
+	}
+	s.after(s.sessionTimeout()/8, s.Controller.ID, SessionCheckTimer{})
+}
+
+// startedBroker makes a broker that has been running since before the world began.
+func (s *State) startedBroker(id NodeID) {
+	w := &s.World.Broker
+	b := s.broker(id)
+	*b = Broker{ID: id, Incarnation: 1, Process: Running, CleanEpoch: -1, Image: s.Controller.Image.clone()}
+	b.Lifecycle = Lifecycle{Epoch: b.Image.broker(id).Epoch, PreviousEpoch: -1}
+	*s.session(id) = BrokerSession{MetadataOffset: b.Image.Offset, ShutdownOffset: -1}
+	s.talkAt(b, w.BrokerHeartbeatIntervalMs*1000*int64(id)/int64(s.World.Brokers+1))
+	s.after(w.ReplicaLagTimeMaxMs*1000/2, id, ISRTimer{})
+	s.after(w.ReplicaHighWatermarkCheckpointMs*1000, id, CheckpointTimer{})
+	s.pullMetadata(b)
+}
+
+// applyCluster carries out what a user does to brokers and topics.
+func (s *State) applyCluster(c Command) Result {
+	if c, ok := c.(CreateTopic); ok {
+		return s.createTopic(c)
+	}
+	return s.applyBroker(c)
+}

@@ -1,0 +1,179 @@
+package machine
+
+import "math"
+
+// The controller's watch over brokers: registration, heartbeats, sessions, fencing.
+//
+// A registration gives a broker an epoch and leaves it fenced; a heartbeat unfences it when it has read its
+// own registration; a session that runs out fences it again. Fenced brokers lead nothing, are in no ISR and
+// are hidden from clients.
+//
+// Kafka: ClusterControlManager, BrokerHeartbeatManager, BrokerHeartbeatTracker,
+// ReplicationControlManager.processBrokerHeartbeat. KIP-631, KIP-841, KIP-966.
+
+// BrokerSession is what the controller knows of a broker's last signs of life. It is not in the metadata log.
+type BrokerSession struct {
+	LastContact    int64 // µs
+	MetadataOffset int64 // as the last heartbeat said
+	ShutdownOffset int64 // end of the metadata log when its controlled shutdown began; -1 for none
+}
+
+// session is the session of a broker.
+func (s *State) session(id NodeID) *BrokerSession { return &s.Controller.Sessions[id-1] }
+
+// sessionTimeout is broker.session.timeout.ms in µs.
+func (s *State) sessionTimeout() int64 { return s.World.Broker.BrokerSessionTimeoutMs * 1000 }
+
+// expired is R3.5.
+func (s *State) expired(id NodeID) bool {
+	return s.session(id).LastContact+s.sessionTimeout() < s.Now
+}
+
+// onBrokerRegistration is R3.1 to R3.3. A new process is refused while the session of the one before is
+// valid, so a broker that crashes and comes back within a second waits until its old self has expired.
+func (s *State) onBrokerRegistration(e Event, m BrokerRegistrationRequest) {
+	old := *s.Controller.Image.broker(m.Broker)
+	if old.Epoch >= 0 && old.Incarnation != m.Incarnation && !s.expired(m.Broker) {
+		s.replyAsController(e, BrokerRegistrationResponse{Error: DUPLICATE_BROKER_REGISTRATION, BrokerEpoch: -1})
+		return
+	}
+	var records []MetadataRecord
+	if old.Epoch >= 0 && old.Incarnation != m.Incarnation {
+		records = s.handleBrokerShutdown(m.Broker, m.PreviousBrokerEpoch == old.Epoch)
+	}
+	epoch := s.Controller.Image.Offset + int64(len(records)) // the offset of the record itself
+	records = append(records, MetadataRecord{
+		Kind:   RegisterBrokerRecord,
+		Broker: BrokerRegistration{ID: m.Broker, Epoch: epoch, Incarnation: m.Incarnation, Fenced: true},
+	})
+	*s.session(m.Broker) = BrokerSession{LastContact: s.Now, MetadataOffset: -1, ShutdownOffset: -1}
+	s.commit(records)
+	s.replyAsController(e, BrokerRegistrationResponse{BrokerEpoch: epoch})
+}
+
+// onBrokerHeartbeat is R3.4 and R3.6.
+func (s *State) onBrokerHeartbeat(e Event, m BrokerHeartbeatRequest) {
+	c := &s.Controller
+	reg := *c.Image.broker(m.Broker)
+	if reg.Epoch < 0 || reg.Epoch != m.BrokerEpoch {
+		s.replyAsController(e, BrokerHeartbeatResponse{Error: STALE_BROKER_EPOCH})
+		return
+	}
+	sess := s.session(m.Broker)
+	sess.LastContact, sess.MetadataOffset = s.Now, m.MetadataOffset
+	caughtUp := m.MetadataOffset > reg.Epoch // it has applied its own registration record
+	shutdown := false
+	switch {
+	case reg.Fenced && m.WantShutdown:
+		shutdown = true
+	case reg.Fenced && !m.WantFence && caughtUp:
+		s.commit(s.handleBrokerUnfenced(m.Broker))
+	case reg.Fenced:
+	case m.WantFence:
+		s.commit(s.handleBrokerFenced(m.Broker))
+		shutdown = m.WantShutdown
+	case m.WantShutdown:
+		shutdown = s.controlledShutdown(m.Broker)
+	}
+	s.replyAsController(e, BrokerHeartbeatResponse{
+		IsCaughtUp: caughtUp, IsFenced: c.Image.broker(m.Broker).Fenced, ShouldShutDown: shutdown,
+	})
+}
+
+// controlledShutdown moves an unfenced broker on its way out and tells whether it may go now: it leads
+// nothing, and every active broker has read that (R3.6, R3.20). Going fences it.
+func (s *State) controlledShutdown(id NodeID) bool {
+	c := &s.Controller
+	sess := s.session(id)
+	if !c.Image.broker(id).InControlledShutdown {
+		if s.leads(id) {
+			s.commit(s.handleBrokerInControlledShutdown(id))
+			sess.ShutdownOffset = c.Image.Offset
+			return false
+		}
+	} else if s.leads(id) || sess.ShutdownOffset > s.lowestActiveOffset() {
+		return false
+	}
+	s.commit(s.handleBrokerFenced(id))
+	return true
+}
+
+// leads tells whether a broker leads any partition.
+func (s *State) leads(id NodeID) bool {
+	for t := range s.Controller.Image.Topics {
+		for p := range s.Controller.Image.Topics[t].Partitions {
+			if s.Controller.Image.Topics[t].Partitions[p].Leader == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lowestActiveOffset is the lowest metadata offset that an active broker has reported.
+func (s *State) lowestActiveOffset() int64 {
+	lowest := int64(math.MaxInt64)
+	for i := range s.Controller.Image.Brokers {
+		if b := &s.Controller.Image.Brokers[i]; b.active() {
+			lowest = min(lowest, s.session(b.ID).MetadataOffset)
+		}
+	}
+	return lowest
+}
+
+// onSessionCheck is R3.5: every eighth of the session timeout, one expired broker is fenced; when there was
+// one, the next look is 10 ms later.
+func (s *State) onSessionCheck() {
+	stale := NoNode
+	for i := range s.Controller.Image.Brokers {
+		b := &s.Controller.Image.Brokers[i]
+		if b.Epoch < 0 || b.Fenced || !s.expired(b.ID) {
+			continue
+		}
+		if stale == NoNode || s.session(b.ID).LastContact < s.session(stale).LastContact {
+			stale = b.ID
+		}
+	}
+	next := s.sessionTimeout() / 8
+	if stale != NoNode {
+		s.commit(s.handleBrokerFenced(stale))
+		next = 10_000
+	}
+	s.after(next, s.Controller.ID, SessionCheckTimer{})
+}
+
+// brokerChange is the record of a change of a broker's registration.
+func (s *State) brokerChange(id NodeID, fenced, shutdown bool) MetadataRecord {
+	reg := *s.Controller.Image.broker(id)
+	reg.Fenced, reg.InControlledShutdown = fenced, shutdown
+	return MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg}
+}
+
+// handleBrokerFenced takes a broker out of its ISRs and leaderships, and then records the fencing (R3.11).
+func (s *State) handleBrokerFenced(id NodeID) []MetadataRecord {
+	records := s.leaderAndISRUpdates(removal{remove: id}, inISR(id))
+	return append(records, s.brokerChange(id, true, s.Controller.Image.broker(id).InControlledShutdown))
+}
+
+// handleBrokerUnfenced records the unfencing and lets leaderless partitions elect; the broker enters no ISR
+// and takes back no leadership (R3.19).
+func (s *State) handleBrokerUnfenced(id NodeID) []MetadataRecord {
+	records := []MetadataRecord{s.brokerChange(id, false, false)}
+	return append(records, s.leaderAndISRUpdates(removal{add: id}, leaderless)...)
+}
+
+// handleBrokerInControlledShutdown takes a broker that wants to stop out of all its ISRs and leaderships
+// (R3.20).
+func (s *State) handleBrokerInControlledShutdown(id NodeID) []MetadataRecord {
+	records := []MetadataRecord{s.brokerChange(id, false, true)}
+	return append(records, s.leaderAndISRUpdates(removal{remove: id}, inISR(id))...)
+}
+
+// handleBrokerShutdown is what the registration of a new process says about the old one (R3.18). With ELR
+// an unclean shutdown also costs the place among the eligible leaders: its log may have lost its tail.
+func (s *State) handleBrokerShutdown(id NodeID, clean bool) []MetadataRecord {
+	if !s.World.ELR || clean {
+		return s.leaderAndISRUpdates(removal{remove: id}, inISR(id))
+	}
+	return s.leaderAndISRUpdates(removal{unclean: id}, inISROrELR(id))
+}

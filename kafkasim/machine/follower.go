@@ -1,0 +1,222 @@
+package machine
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/view"
+)
+
+// Replica, follower side: the fetcher.
+//
+// A broker has one fetcher per leader it follows, with one request in flight for all partitions of that
+// leader. A follower asks from its own log end, appends what comes back, and takes the high watermark from
+// the same answer. It never acknowledges: asking for offset n is the acknowledgement of everything below n.
+//
+// Kafka: ReplicaFetcherThread, AbstractFetcherThread, RemoteLeaderEndPoint. KIP-101, KIP-279, KIP-320.
+// Simplified: num.replica.fetchers is 1; no fetch sessions (R2.8), no throttling.
+
+// Fetcher fetches from one leader (R2.1).
+type Fetcher struct {
+	Leader  NodeID
+	Channel Channel
+	Parts   []FetchPart // of the request in flight
+	Asking  bool        // the request in flight is a ListOffsets for Parts[0] (R2.11b)
+	First   int32       // where the next request starts among the partitions, so that none starves
+	WakeAt  int64
+}
+
+// fetcher finds the fetcher for a leader: its index, or where it belongs.
+func (b *Broker) fetcher(leader NodeID) (int, bool) {
+	return slices.BinarySearchFunc(b.Fetchers, leader, func(f Fetcher, l NodeID) int { return int(f.Leader - l) })
+}
+
+// follows tells whether the replica is to be fetched from this leader.
+func (r *Replica) follows(leader NodeID) bool {
+	return r.Role == Follower && r.Leader == leader && !r.Failed
+}
+
+// restartFetchers starts fetchers that have something to fetch and ends those that have nothing (R2.3).
+func (s *State) restartFetchers(b *Broker) {
+	for i := range b.Replicas {
+		if r := &b.Replicas[i]; r.Role == Follower && r.Leader != NoNode {
+			if at, found := b.fetcher(r.Leader); !found {
+				b.Fetchers = slices.Insert(b.Fetchers, at, Fetcher{Leader: r.Leader})
+			}
+		}
+	}
+	b.Fetchers = slices.DeleteFunc(b.Fetchers, func(f Fetcher) bool {
+		idle := !slices.ContainsFunc(b.Replicas, func(r Replica) bool { return r.Role == Follower && r.Leader == f.Leader })
+		if idle {
+			s.hangUp(b.ID, f.Leader, &f.Channel)
+		}
+		return idle
+	})
+	for i := range b.Fetchers {
+		s.fetch(b, &b.Fetchers[i])
+	}
+}
+
+// fetch sends the next fetch of a fetcher, unless one is in flight. A partition that is added while a
+// request is parked at the leader waits for its answer, as it does behind Kafka's fetcher thread.
+func (s *State) fetch(b *Broker, f *Fetcher) {
+	if f.Channel.InFlight {
+		return
+	}
+	var parts []FetchPart
+	retry := int64(0)
+	n := len(b.Replicas)
+	for i := range n {
+		r := &b.Replicas[(int(f.First)+i)%n]
+		if !r.follows(f.Leader) {
+			continue
+		}
+		if r.DelayedUntil > s.Now {
+			if retry == 0 || r.DelayedUntil < retry {
+				retry = r.DelayedUntil
+			}
+			continue
+		}
+		parts = append(parts, FetchPart{
+			TP: r.TP, FetchOffset: r.Log.End, LeaderEpoch: r.LeaderEpoch, LastFetchedEpoch: r.Log.Epochs.Latest(),
+			LogStartOffset: r.Log.LogStart, MaxBytes: s.World.Broker.ReplicaFetchMaxBytes,
+		})
+	}
+	if retry != 0 {
+		s.wake(&f.WakeAt, retry, b.ID, FetcherTimer{Leader: f.Leader})
+	}
+	if len(parts) == 0 {
+		return
+	}
+	cfg := &s.World.Broker
+	f.Parts, f.Asking = parts, false
+	s.request(b.ID, f.Leader, &f.Channel, cfg.ReplicaSocketTimeoutMs*1000, FetchRequest{
+		Replica: b.ID, BrokerEpoch: b.Lifecycle.Epoch, MaxWaitMs: cfg.ReplicaFetchWaitMaxMs,
+		MinBytes: cfg.ReplicaFetchMinBytes, MaxBytes: replicaFetchResponseMaxBytes, Parts: parts,
+	})
+	s.wake(&f.WakeAt, f.Channel.Deadline, b.ID, FetcherTimer{Leader: f.Leader})
+}
+
+// replicaFetchResponseMaxBytes is replica.fetch.response.max.bytes.
+const replicaFetchResponseMaxBytes = 10485760
+
+// onFetcherTimer lets a fetcher go on after a backoff, or gives up a request that was not answered.
+func (s *State) onFetcherTimer(b *Broker, e Event, t FetcherTimer) {
+	i, found := b.fetcher(t.Leader)
+	if !found || e.At != b.Fetchers[i].WakeAt {
+		return
+	}
+	f := &b.Fetchers[i]
+	f.WakeAt = 0
+	if f.Channel.InFlight {
+		if s.Now < f.Channel.Deadline {
+			s.wake(&f.WakeAt, f.Channel.Deadline, b.ID, t)
+			return
+		}
+		s.fetchFailed(b, f)
+	}
+	s.fetch(b, f)
+}
+
+// fetcherDisconnected is the loss of a fetcher's connection.
+func (s *State) fetcherDisconnected(b *Broker, e Event) {
+	i, found := b.fetcher(e.From)
+	if !found || b.Fetchers[i].Channel.Conn != e.Conn {
+		return
+	}
+	f := &b.Fetchers[i]
+	f.Channel.Answered = false // the peer has closed it; it need not hear of our close
+	f.Channel.Conn = 0
+	if f.Channel.InFlight {
+		s.fetchFailed(b, f)
+	}
+	s.fetch(b, f)
+}
+
+// fetchFailed is a request without an answer: all its partitions back off (R2.9).
+func (s *State) fetchFailed(b *Broker, f *Fetcher) {
+	s.hangUp(b.ID, f.Leader, &f.Channel)
+	f.Channel.InFlight = false
+	for i := range f.Parts {
+		if r := b.replica(f.Parts[i].TP); r != nil && r.follows(f.Leader) {
+			s.backOff(r)
+		}
+	}
+	f.Parts, f.Asking = nil, false
+}
+
+// backOff delays a partition by replica.fetch.backoff.ms (R2.9).
+func (s *State) backOff(r *Replica) {
+	r.DelayedUntil = s.Now + s.World.Broker.ReplicaFetchBackoffMs*1000
+}
+
+// onFetchResponse takes the leader's answer, partition by partition, and asks on.
+func (s *State) onFetchResponse(b *Broker, e Event, m FetchResponse) {
+	i, found := b.fetcher(e.From)
+	if !found || b.Fetchers[i].Asking || !b.Fetchers[i].Channel.answers(&e) {
+		return
+	}
+	f := &b.Fetchers[i]
+	sent := f.Parts
+	f.Parts = nil
+	ask := -1
+	for j := range m.Parts {
+		r := b.replica(sent[j].TP)
+		// A response is discarded when it answers an older state of the follower: between asking and
+		// hearing back it may have been told of a new leader, or have been truncated (R2.6).
+		if r == nil || !r.follows(f.Leader) || r.LeaderEpoch != sent[j].LeaderEpoch || r.Log.End != sent[j].FetchOffset ||
+			r.DelayedUntil > s.Now {
+			continue
+		}
+		res := &m.Parts[j]
+		switch {
+		case res.Error == OFFSET_OUT_OF_RANGE:
+			ask = j
+		case res.Error != NONE:
+			s.fetchError(r, res.Error)
+		case res.Diverging.Epoch >= 0:
+			s.truncateOnDivergence(b, r, res.Diverging)
+		default:
+			if s.appendFetched(b, r, res) {
+				at, _ := b.findReplica(r.TP)
+				f.First = int32((at + 1) % len(b.Replicas))
+			}
+		}
+	}
+	if ask >= 0 {
+		s.askLeaderOffsets(b, f, sent[ask])
+		return
+	}
+	s.fetch(b, f)
+}
+
+// fetchError is R2.9. A follower that is fenced in the epoch it believes in stops until metadata tells of a
+// newer one; every other error is tried again after a pause.
+func (s *State) fetchError(r *Replica, code Code) {
+	if code == FENCED_LEADER_EPOCH {
+		r.Failed = true
+		return
+	}
+	s.backOff(r)
+}
+
+// appendFetched is R2.6: append, then take the leader's high watermark as it is (it may be lower), then its
+// log start. It tells whether there were records.
+func (s *State) appendFetched(b *Broker, r *Replica, res *FetchResult) bool {
+	segmentBytes := b.Image.Topics[r.TP.Topic].Props.SegmentBytes
+	n := 0
+	for n < len(res.Batches) && res.Batches[n].LeaderEpoch <= r.LeaderEpoch {
+		r.Log.Append(res.Batches[n], segmentBytes)
+		n++ // the rest was written under a leader this follower does not know yet (KAFKA-18723)
+	}
+	if n > 0 {
+		s.noteAppended(b.ID, r.TP, r.Log.End, res.Batches[:n])
+	}
+	moved := s.setHighWatermark(b, r, res.HighWatermark)
+	if old := r.Log.LogStart; r.Log.SetLogStart(res.LogStartOffset) {
+		s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.LogStart, B: old})
+	}
+	if moved {
+		s.completeFetches(b, r.TP) // consumers may read from followers (R1.30)
+	}
+	return n > 0
+}

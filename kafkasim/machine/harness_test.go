@@ -1,0 +1,221 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
+)
+
+// A bench is a world under test with one probe: a client that sends raw requests and reads raw answers.
+
+// kafkaDefaults are the defaults of kafka-replication.md §6.
+func kafkaDefaults() config.Broker {
+	return config.Broker{
+		ReplicaLagTimeMaxMs: 30000, ReplicaFetchWaitMaxMs: 500, ReplicaFetchMinBytes: 1, ReplicaFetchMaxBytes: 1 << 20,
+		ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
+		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,
+		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000,
+		Topic: topicDefaults(),
+	}
+}
+
+func topicDefaults() config.Topic {
+	return config.Topic{MinInSyncReplicas: 1, MaxMessageBytes: 1048588, SegmentBytes: 1 << 30}
+}
+
+type bench struct {
+	*State
+	t           testing.TB
+	correlation uint32
+	watch       *Watch
+	answers     map[uint32]answer
+	conn        uint32
+}
+
+type answer struct {
+	at int64
+	p  Payload
+}
+
+func newBench(t testing.TB, brokers int32, tune ...func(*World)) *bench {
+	w := World{Brokers: brokers, Seed: 1, Tick: 1000, Latency: 1000, Broker: kafkaDefaults()}
+	for _, f := range tune {
+		f(&w)
+	}
+	b := &bench{State: New(w), t: t, answers: map[uint32]answer{}, conn: 1}
+	b.watch = NewWatch(b.State)
+	return b
+}
+
+// withELR switches eligible leader replicas on.
+func withELR(w *World) { w.ELR = true }
+
+// topic creates a topic with one partition per list of replicas.
+func (b *bench) topic(name string, minISR int32, assignment ...[]NodeID) TopicPartition {
+	b.t.Helper()
+	props := topicDefaults()
+	props.MinInSyncReplicas = minISR
+	return b.topicWith(name, props, assignment...)
+}
+
+func (b *bench) topicWith(name string, props config.Topic, assignment ...[]NodeID) TopicPartition {
+	b.t.Helper()
+	res := b.Apply(CreateTopic{Name: name, Props: props, Assignment: assignment})
+	if res.Error != NONE {
+		b.t.Fatalf("CreateTopic: %v", res.Error)
+	}
+	return TopicPartition{Topic: res.ID}
+}
+
+// step takes one event and checks every invariant after it.
+func (b *bench) step() (Event, bool) {
+	b.t.Helper()
+	e, ok := b.Step()
+	if e.To >= FirstProbe {
+		b.answers[e.Correlation] = answer{e.At, e.Payload}
+	}
+	b.check(fmt.Sprintf("t=%dµs %T to %d from %d", e.At, e.Payload, e.To, e.From))
+	return e, ok
+}
+
+func (b *bench) check(what string) {
+	b.t.Helper()
+	if v := b.watch.Observe(b.State); len(v) > 0 {
+		b.t.Fatalf("after %s: %v", what, v)
+	}
+}
+
+// apply is a command, checked like an event.
+func (b *bench) apply(c Command) {
+	b.t.Helper()
+	b.Apply(c)
+	b.check(fmt.Sprintf("%T%+v", c, c))
+}
+
+// run lets d µs pass.
+func (b *bench) run(d int64) {
+	b.t.Helper()
+	until := b.Now + d
+	for {
+		e, ok := b.Peek()
+		if !ok || e.At > until {
+			b.Now = until
+			return
+		}
+		b.step()
+	}
+}
+
+// runUntil steps until cond holds, at most limit µs.
+func (b *bench) runUntil(limit int64, what string, cond func() bool) {
+	b.t.Helper()
+	until := b.Now + limit
+	for !cond() {
+		e, ok := b.Peek()
+		if !ok || e.At > until {
+			b.t.Fatalf("not within %d µs: %s", limit, what)
+		}
+		b.step()
+	}
+}
+
+// ask sends a request and returns its correlation number.
+func (b *bench) ask(to NodeID, p Payload) uint32 {
+	b.correlation++
+	b.conn++ // a connection each: no request waits for another
+	b.Probe(0, to, b.conn, b.correlation, p)
+	return b.correlation
+}
+
+// call sends a request and steps until its answer is here.
+func (b *bench) call(to NodeID, p Payload) Payload {
+	b.t.Helper()
+	c := b.ask(to, p)
+	b.runUntil(60_000*ms, fmt.Sprintf("an answer to %T", p), func() bool { return b.answered(c) })
+	return b.answers[c].p
+}
+
+func (b *bench) answered(c uint32) bool { _, ok := b.answers[c]; return ok }
+
+// serial numbers batches, so that the truth about them can be told.
+func (b *bench) batch(values ...string) partlog.Batch {
+	b.correlation++
+	batch := partlog.Batch{ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Size: int32(61 + 8*len(values)), Sender: -1, Serial: int32(b.correlation)}
+	for _, v := range values {
+		batch.Records = append(batch.Records, partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: b.Now / 1000})
+	}
+	return batch
+}
+
+func (b *bench) produceRequest(tp TopicPartition, acks int8, values ...string) ProduceRequest {
+	return ProduceRequest{Acks: acks, TimeoutMs: 30000, Parts: []ProducePart{{TP: tp, Batch: b.batch(values...)}}}
+}
+
+// produce sends one batch and returns the answer; what was acknowledged is written into the truth.
+func (b *bench) produce(to NodeID, tp TopicPartition, acks int8, values ...string) ProduceResult {
+	b.t.Helper()
+	req := b.produceRequest(tp, acks, values...)
+	switch p := b.call(to, req).(type) {
+	case ProduceResponse:
+		if p.Parts[0].Error == NONE {
+			b.Truth.Acked = append(b.Truth.Acked, AckedBatch{
+				TP: tp, BaseOffset: p.Parts[0].BaseOffset, Count: int32(len(values)), Sender: -1, Serial: req.Parts[0].Batch.Serial, Acks: acks, At: b.Now,
+			})
+		}
+		return p.Parts[0]
+	case Disconnected:
+		return ProduceResult{TP: tp, Error: NETWORK_EXCEPTION, BaseOffset: -1}
+	default:
+		b.t.Fatalf("Produce answered by %T", p)
+		return ProduceResult{}
+	}
+}
+
+// consume is a raw consumer fetch that does not wait.
+func (b *bench) consume(from NodeID, tp TopicPartition, offset int64, epoch int32) FetchResult {
+	b.t.Helper()
+	res := b.call(from, FetchRequest{MaxBytes: 1 << 20, MinBytes: 1, BrokerEpoch: -1, Parts: []FetchPart{
+		{TP: tp, FetchOffset: offset, LeaderEpoch: epoch, LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: 1 << 20},
+	}})
+	return res.(FetchResponse).Parts[0]
+}
+
+// registration is the controller's record of a partition.
+func (b *bench) registration(tp TopicPartition) *PartitionRegistration {
+	return b.Controller.Image.partition(tp)
+}
+
+// log is a broker's log of a partition.
+func (b *bench) log(id NodeID, tp TopicPartition) *partlog.Log { return &b.broker(id).replica(tp).Log }
+
+// expectLog compares a replica's log end, high watermark and epoch cache.
+func (b *bench) expectLog(id NodeID, tp TopicPartition, end, hw int64, epochs ...partlog.EpochStart) {
+	b.t.Helper()
+	l := b.log(id, tp)
+	if l.End != end || l.HighWatermark != hw {
+		b.t.Errorf("t=%dms broker %d: LEO %d HW %d, want LEO %d HW %d", b.Now/1000, id, l.End, l.HighWatermark, end, hw)
+	}
+	if epochs != nil && !slices.Equal(l.Epochs, epochs) {
+		b.t.Errorf("t=%dms broker %d: epochs %v, want %v", b.Now/1000, id, l.Epochs, epochs)
+	}
+}
+
+// expectPartition compares the controller's record of a partition.
+func (b *bench) expectPartition(tp TopicPartition, leader NodeID, epoch, partitionEpoch int32, isr, elr []NodeID) {
+	b.t.Helper()
+	p := b.registration(tp)
+	if p.Leader != leader || p.LeaderEpoch != epoch || p.PartitionEpoch != partitionEpoch ||
+		!sameSet(p.ISR, isr) || !sameSet(p.ELR, elr) {
+		b.t.Errorf("t=%dms partition %+v, want leader %d E %d PE %d ISR %v ELR %v", b.Now/1000, *p, leader, epoch, partitionEpoch, isr, elr)
+	}
+}
+
+func sameSet(a, b []NodeID) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}

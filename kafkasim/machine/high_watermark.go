@@ -1,0 +1,75 @@
+package machine
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/view"
+)
+
+// The high watermark, on the leader: how far the log is committed.
+//
+// Kafka: Partition.maybeIncrementLeaderHW, Replica.updateFetchStateOrThrow, ReplicaState. KIP-966 (strict
+// min ISR), KIP-903 (broker epochs).
+
+// advanceHighWatermark is R1.17. It is evaluated at each credited fetch, each append, each committed change
+// of the ISR and each change of the metadata, and never by the clock. It tells whether it moved.
+func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
+	if len(r.ISR) < b.Image.effectiveMinISR(r.TP) {
+		return false // the committed ISR counts, even if a pending growth would be enough (R1.22)
+	}
+	candidate := r.Log.End
+	for i := range r.Remotes {
+		x := &r.Remotes[i]
+		if x.End >= candidate {
+			continue
+		}
+		// R1.18: who caught up lately and may join the ISR holds it back already.
+		if r.inMaximalISR(x.Broker) || s.caughtUp(b, r, x) && b.isrEligible(x) {
+			candidate = x.End
+		}
+	}
+	if candidate <= r.Log.HighWatermark {
+		return false
+	}
+	return s.setHighWatermark(b, r, candidate)
+}
+
+// setHighWatermark moves a replica's high watermark and says so.
+func (s *State) setHighWatermark(b *Broker, r *Replica, to int64) bool {
+	old := r.Log.HighWatermark
+	if !r.Log.SetHighWatermark(to) {
+		return false
+	}
+	s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: old})
+	return true
+}
+
+// caughtUp is R2.14.
+func (s *State) caughtUp(b *Broker, r *Replica, x *Remote) bool {
+	return x.End == r.Log.End || s.Now-x.LastCaughtUp <= s.World.Broker.ReplicaLagTimeMaxMs*1000
+}
+
+// creditFetch takes a follower's fetch as its acknowledgement of everything below the fetch offset (R2.12),
+// and does what follows from it: the ISR may grow (R2.17), the high watermark may move (R1.17).
+func (s *State) creditFetch(b *Broker, r *Replica, m *FetchRequest, p *FetchPart) Code {
+	i := slices.IndexFunc(r.Remotes, func(x Remote) bool { return x.Broker == m.Replica })
+	x := &r.Remotes[i]
+	if reg := b.Image.broker(x.Broker); m.BrokerEpoch >= 0 && !reg.Fenced && reg.Epoch > m.BrokerEpoch {
+		return NOT_LEADER_OR_FOLLOWER // a fetch of the follower's former life
+	}
+	end, before := r.Log.End, x.End
+	switch {
+	case p.FetchOffset >= end:
+		x.LastCaughtUp = max(x.LastCaughtUp, s.Now)
+	case p.FetchOffset >= x.LastFetchLeaderEnd:
+		x.LastCaughtUp = max(x.LastCaughtUp, x.LastFetch)
+	}
+	x.End, x.LogStart = p.FetchOffset, p.LogStartOffset
+	x.LastFetchLeaderEnd = max(x.LastFetchLeaderEnd, end)
+	x.LastFetch, x.BrokerEpoch = s.Now, m.BrokerEpoch
+	s.maybeExpandISR(b, r, x)
+	if x.End != before && s.advanceHighWatermark(b, r) {
+		s.highWatermarkMoved(b, r.TP)
+	}
+	return NONE
+}

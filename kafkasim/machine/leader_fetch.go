@@ -1,0 +1,180 @@
+package machine
+
+import "slices"
+
+// Fetch, on the broker that is asked.
+//
+// A follower reads up to the log's end, and its fetch offset is its acknowledgement of everything below; a
+// consumer reads up to the high watermark (R1.26). A fetch that finds nothing waits in the purgatory.
+//
+// Kafka: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages, Partition.fetchRecords, DelayedFetch.
+// KIP-320 (epochs in fetches), KIP-392 (consumers may read from followers), KIP-595 (diverging epochs).
+// Simplified: no fetch sessions (R2.8), no throttling, no rack-aware redirection.
+
+// fetchMaxBytes is the broker's own limit of a consumer's response (fetch.max.bytes).
+const fetchMaxBytes = 57671680
+
+// onFetch is one FetchRequest: answered at once, or parked (C-20).
+func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
+	results, bytes, urgent := s.readFetch(b, &m, true)
+	if m.MaxWaitMs <= 0 || len(m.Parts) == 0 || bytes >= m.MinBytes || urgent {
+		s.reply(b, e.From, e.Conn, e.Correlation, FetchResponse{Parts: results})
+		return
+	}
+	d := DelayedFetch{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.MaxWaitMs*1000, Request: m}
+	if b.fetchReady(&m) {
+		s.finishFetch(b, &d)
+		return
+	}
+	b.Fetches = append(b.Fetches, d)
+	s.wake(&b.PurgatoryAt, d.Deadline, b.ID, PurgatoryTimer{})
+}
+
+// finishFetch answers a fetch that waited. The log is read again, so the answer has the high watermark of
+// now; the follower is not credited a second time (R2.5).
+func (s *State) finishFetch(b *Broker, d *DelayedFetch) {
+	results, _, _ := s.readFetch(b, &d.Request, false)
+	s.reply(b, d.From, d.Conn, d.Correlation, FetchResponse{Parts: results})
+}
+
+// readFetch reads every partition of a fetch within the limits, whole batches, and at least one batch of
+// the first partition that has any (C-21). urgent is set by an error or a diverging log.
+func (s *State) readFetch(b *Broker, m *FetchRequest, credit bool) (results []FetchResult, bytes int64, urgent bool) {
+	results = make([]FetchResult, len(m.Parts))
+	left := m.MaxBytes
+	if m.Replica == NoNode {
+		left = min(left, fetchMaxBytes)
+	}
+	for i := range m.Parts {
+		res := &results[i]
+		n := s.readPart(b, m, &m.Parts[i], res, max(left, 0), bytes == 0, credit)
+		bytes += n
+		left -= n
+		if res.Error != NONE || res.Diverging.Epoch >= 0 {
+			urgent = true
+		}
+	}
+	return results, bytes, urgent
+}
+
+// readPart reads one partition into res, whose zero value it fills, and returns the bytes read. With
+// credit, a follower's fetch counts (R2.4).
+func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchResult, left int64, first, credit bool) int64 {
+	*res = FetchResult{TP: p.TP, HighWatermark: -1, LastStable: -1, LogStartOffset: -1, Diverging: noEpochEnd, LeaderEpoch: -1}
+	r, code := b.fetchReplica(m.Replica, p)
+	if code != NONE {
+		b.failFetch(res, code)
+		return 0
+	}
+	// The answer has the high watermark from before this fetch is credited (R2.4, step 2; G2).
+	l := &r.Log
+	res.HighWatermark, res.LastStable, res.LogStartOffset = l.HighWatermark, l.HighWatermark, l.LogStart
+	if p.LastFetchedEpoch >= 0 {
+		epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End)
+		switch {
+		case end < 0 || p.FetchOffset < l.LogStart:
+			b.failFetch(res, OFFSET_OUT_OF_RANGE)
+			return 0
+		case epoch < p.LastFetchedEpoch || end < p.FetchOffset:
+			res.Diverging = EpochEnd{epoch, end}
+			return 0
+		}
+	}
+	if p.FetchOffset < l.LogStart || p.FetchOffset > l.End {
+		b.failFetch(res, OFFSET_OUT_OF_RANGE) // R1.27, C-24
+		return 0
+	}
+	bound := l.HighWatermark
+	if m.Replica != NoNode {
+		bound = l.End
+	}
+	var bytes int64
+	res.Batches, bytes = l.Read(p.FetchOffset, bound, min(p.MaxBytes, left), first)
+	if credit && m.Replica != NoNode {
+		if code := s.creditFetch(b, r, m, p); code != NONE {
+			b.failFetch(res, code)
+			return 0
+		}
+	}
+	return bytes
+}
+
+// noEpochEnd is "the logs do not diverge".
+var noEpochEnd = EpochEnd{Epoch: -1, Offset: -1}
+
+// failFetch makes an answer an error.
+func (b *Broker) failFetch(res *FetchResult, code Code) {
+	*res = FetchResult{TP: res.TP, Error: code, HighWatermark: -1, LastStable: -1, LogStartOffset: -1, Diverging: noEpochEnd, LeaderEpoch: -1}
+	if code == NOT_LEADER_OR_FOLLOWER || code == FENCED_LEADER_EPOCH {
+		res.Leader, res.LeaderEpoch = b.leaderHint(res.TP)
+	}
+}
+
+// fetchReplica finds the replica that a fetch may read, in R2.4's order of checks: the epoch before the
+// leadership (R1.28); a follower must be one of the partition's replicas. A consumer may read any replica
+// that this broker hosts (R1.29).
+func (b *Broker) fetchReplica(fetcher NodeID, p *FetchPart) (*Replica, Code) {
+	if b.Image.partition(p.TP) == nil {
+		return nil, UNKNOWN_TOPIC_OR_PARTITION
+	}
+	r := b.replica(p.TP)
+	if r == nil || r.Role == Offline {
+		return nil, NOT_LEADER_OR_FOLLOWER
+	}
+	if code := r.checkEpoch(p.LeaderEpoch); code != NONE {
+		return nil, code
+	}
+	if fetcher == NoNode {
+		return r, NONE
+	}
+	if r.Role != Leader {
+		return nil, NOT_LEADER_OR_FOLLOWER
+	}
+	if !slices.Contains(r.Replicas, fetcher) {
+		return nil, UNKNOWN_LEADER_EPOCH
+	}
+	return r, NONE
+}
+
+// checkEpoch compares the epoch that a request believes in with the replica's (R1.28); -1 is not checked.
+func (r *Replica) checkEpoch(e int32) Code {
+	switch {
+	case e < 0 || e == r.LeaderEpoch:
+		return NONE
+	case e < r.LeaderEpoch:
+		return FENCED_LEADER_EPOCH
+	}
+	return UNKNOWN_LEADER_EPOCH
+}
+
+// fetchReady tells whether a parked fetch can be answered (R1.32, R2.5, C-23): there are enough bytes below
+// the bound, an error, a diverging log, or the fetch reads an older segment.
+func (b *Broker) fetchReady(m *FetchRequest) bool {
+	var bytes int64
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		r, code := b.fetchReplica(m.Replica, p)
+		if code != NONE {
+			return true
+		}
+		l := &r.Log
+		bound := l.HighWatermark
+		if m.Replica != NoNode {
+			bound = l.End
+		}
+		if p.FetchOffset > l.End || p.FetchOffset < l.LogStart {
+			return true
+		}
+		if p.LastFetchedEpoch >= 0 {
+			if epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End); epoch < p.LastFetchedEpoch || end < p.FetchOffset {
+				return true
+			}
+		}
+		n, older := l.Available(p.FetchOffset, bound, m.MinBytes-bytes)
+		bytes += n
+		if older || bytes >= m.MinBytes {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package machine
+
+import (
+	"kafkalab/kafkasim/partlog"
+)
+
+// Produce, on the leader.
+//
+// acks=0 is appended and never answered; acks=1 is answered after the append to the page cache; acks=all
+// waits in the purgatory until the high watermark has passed the last record (R1.13 to R1.15). Produce
+// carries no leader epoch, so a leader that does not know it was deposed cannot tell a client that does not
+// know either (R1.11).
+//
+// Kafka: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords, Partition.appendRecordsToLeader,
+// DelayedProduce, UnifiedLog.analyzeAndValidateProducerState. KIP-951 (leader hints).
+
+// DelayedProduce is an acks=all request that waits in the purgatory.
+type DelayedProduce struct {
+	From              NodeID
+	Conn, Correlation uint32
+	Deadline          int64 // µs
+	Parts             []DelayedPart
+}
+
+// DelayedPart is one partition of it: decided, or waiting for the high watermark to reach Required.
+type DelayedPart struct {
+	Result   ProduceResult
+	Required int64
+	Waiting  bool
+}
+
+// onProduce is one ProduceRequest.
+func (s *State) onProduce(b *Broker, e Event, m ProduceRequest) {
+	parts := make([]DelayedPart, len(m.Parts))
+	failed, moved := 0, false
+	for i := range m.Parts {
+		parts[i] = s.append(b, m.Acks, &m.Parts[i])
+		if r := &parts[i].Result; r.Error != NONE {
+			failed++
+			s.refused(b, r.TP, r.Error)
+		} else if s.advanceHighWatermark(b, b.replica(r.TP)) { // R1.17: evaluated at each append
+			moved = true
+		}
+	}
+	switch {
+	case m.Acks == 0 && failed > 0: // R1.13: no answer could say so
+		s.closeConn(b, e.From, e.Conn)
+	case m.Acks == 0:
+		s.replyNothing(b, e)
+	case m.Acks == -1 && failed < len(parts):
+		d := DelayedProduce{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.TimeoutMs*1000, Parts: parts}
+		if !s.tryProduce(b, &d) {
+			b.Produces = append(b.Produces, d)
+			s.wake(&b.PurgatoryAt, d.Deadline, b.ID, PurgatoryTimer{})
+		}
+	default:
+		s.answerProduce(b, e.From, e.Conn, e.Correlation, parts)
+	}
+	for i := range parts {
+		if parts[i].Result.Error == NONE {
+			s.completeFetches(b, parts[i].Result.TP)
+			if moved {
+				s.completeProduces(b, parts[i].Result.TP)
+			}
+		}
+	}
+}
+
+// append is one partition's batch, by the order of R1.10 to R1.12: the check of the minimum ISR comes first
+// and looks at the committed ISR; then the batch itself is judged; then it is stamped and appended.
+func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
+	fail := func(code Code) DelayedPart {
+		res := ProduceResult{TP: p.TP, Error: code, BaseOffset: -1, LogStartOffset: -1, Leader: NoNode, LeaderEpoch: -1}
+		if code == NOT_LEADER_OR_FOLLOWER {
+			res.Leader, res.LeaderEpoch = b.leaderHint(p.TP)
+		}
+		return DelayedPart{Result: res}
+	}
+	if acks < -1 || acks > 1 {
+		return fail(INVALID_REQUIRED_ACKS) // R1.10
+	}
+	r, code := b.leaderReplica(p.TP)
+	if code != NONE {
+		return fail(code)
+	}
+	if acks == -1 && len(r.ISR) < b.Image.effectiveMinISR(p.TP) {
+		return fail(NOT_ENOUGH_REPLICAS) // R1.12a
+	}
+	props := &b.Image.Topics[p.TP.Topic].Props
+	switch size := int64(p.Batch.Size); { // R1.24
+	case size > props.MaxMessageBytes:
+		return fail(MESSAGE_TOO_LARGE)
+	case size > props.SegmentBytes:
+		return fail(RECORD_LIST_TOO_LARGE)
+	}
+	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
+	if p.Batch.ProducerID >= 0 {
+		switch verdict, seen := r.Log.CheckSequence(&p.Batch); verdict {
+		case partlog.Duplicate: // R1.23: success, with the offsets of the first time
+			ok.Result.BaseOffset, ok.Required = seen.BaseOffset, seen.NextOffset
+			return ok
+		case partlog.OutOfOrder:
+			return fail(OUT_OF_ORDER_SEQUENCE_NUMBER)
+		case partlog.StaleEpoch:
+			return fail(INVALID_PRODUCER_EPOCH)
+		}
+	}
+	batch := p.Batch
+	batch.BaseOffset, batch.LeaderEpoch = r.Log.End, r.LeaderEpoch
+	r.Log.Append(batch, props.SegmentBytes)
+	s.noteAppended(b.ID, r.TP, r.Log.End, r.Log.Last(1))
+	ok.Result.BaseOffset, ok.Required = batch.BaseOffset, batch.NextOffset()
+	return ok
+}
+
+// leaderReplica finds the replica that this broker leads, or says why it does not (R1.11).
+func (b *Broker) leaderReplica(tp TopicPartition) (*Replica, Code) {
+	if b.Image.partition(tp) == nil {
+		return nil, UNKNOWN_TOPIC_OR_PARTITION
+	}
+	r := b.replica(tp)
+	if r == nil || r.Role != Leader {
+		return nil, NOT_LEADER_OR_FOLLOWER
+	}
+	return r, NONE
+}
+
+// leaderHint is whom this broker believes to lead a partition (KIP-951).
+func (b *Broker) leaderHint(tp TopicPartition) (NodeID, int32) {
+	reg := b.Image.partition(tp)
+	if reg == nil || reg.Leader == NoNode || reg.Leader == b.ID {
+		return NoNode, -1
+	}
+	return reg.Leader, reg.LeaderEpoch
+}
+
+// tryProduce decides what can be decided of a parked request, and answers it when nothing waits any more.
+func (s *State) tryProduce(b *Broker, d *DelayedProduce) bool {
+	waiting := false
+	for i := range d.Parts {
+		p := &d.Parts[i]
+		if !p.Waiting {
+			continue
+		}
+		code, done := b.produceDone(p)
+		if !done {
+			waiting = true
+			continue
+		}
+		p.Waiting, p.Result.Error = false, code
+		if code != NONE {
+			p.Result.BaseOffset, p.Result.LogStartOffset = -1, -1
+			s.refused(b, p.Result.TP, p.Result.Error)
+		}
+		if code == NOT_LEADER_OR_FOLLOWER {
+			p.Result.Leader, p.Result.LeaderEpoch = b.leaderHint(p.Result.TP)
+		}
+	}
+	if waiting {
+		return false
+	}
+	s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts)
+	return true
+}
+
+// produceDone is R1.14 for one partition. The condition of an acknowledgement is the high watermark, and
+// nothing else about individual replicas (R1.15); 20 is for the race in which the ISR shrank after the high
+// watermark had passed.
+func (b *Broker) produceDone(p *DelayedPart) (code Code, done bool) {
+	r, code := b.leaderReplica(p.Result.TP)
+	switch {
+	case code != NONE:
+		return code, true
+	case r.Log.HighWatermark < p.Required:
+		return NONE, false
+	case r.maximalISRSize() < b.Image.effectiveMinISR(p.Result.TP):
+		return NOT_ENOUGH_REPLICAS_AFTER, true
+	}
+	return NONE, true
+}
+
+// answerProduce sends the answer of a request whose partitions are all decided.
+func (s *State) answerProduce(b *Broker, to NodeID, conn, correlation uint32, parts []DelayedPart) {
+	results := make([]ProduceResult, len(parts))
+	for i := range parts {
+		results[i] = parts[i].Result
+	}
+	s.reply(b, to, conn, correlation, ProduceResponse{Parts: results})
+}

@@ -1,0 +1,84 @@
+package machine
+
+// ListOffsets and OffsetsForLeaderEpoch: questions about a log's offsets.
+//
+// Kafka: Partition.fetchOffsetForTimestamp, lastOffsetForLeaderEpoch; ReplicaManager. KIP-207, KIP-320.
+
+// onListOffsets answers per partition (R1.31).
+func (s *State) onListOffsets(b *Broker, e Event, m ListOffsetsRequest) {
+	res := ListOffsetsResponse{Parts: make([]ListOffsetsResult, len(m.Parts))}
+	for i := range m.Parts {
+		res.Parts[i] = b.listOffset(m.Replica, &m.Parts[i])
+		if code := res.Parts[i].Error; code != NONE {
+			s.refused(b, m.Parts[i].TP, code)
+		}
+	}
+	s.reply(b, e.From, e.Conn, e.Correlation, res)
+}
+
+// listOffset answers for one partition. To a consumer "latest" is the high watermark, and a new leader whose
+// high watermark has not reached the start of its epoch does not say it, so that it never goes backwards
+// across a failover (KIP-207). To a follower it is the log's end.
+func (b *Broker) listOffset(fetcher NodeID, p *ListOffsetsPart) ListOffsetsResult {
+	res := ListOffsetsResult{TP: p.TP, Offset: -1, LeaderEpoch: -1}
+	r, code := b.epochReplica(p.TP, p.LeaderEpoch)
+	if code != NONE {
+		res.Error = code
+		return res
+	}
+	l := &r.Log
+	bound := l.HighWatermark
+	if fetcher != NoNode {
+		bound = l.End
+	}
+	switch p.Timestamp {
+	case EarliestTimestamp:
+		res.Offset, res.LeaderEpoch = l.LogStart, l.Epochs.EpochAt(l.LogStart)
+	case LatestTimestamp:
+		if fetcher == NoNode && l.HighWatermark < r.EpochStart {
+			res.Error = OFFSET_NOT_AVAILABLE
+			return res
+		}
+		res.Offset, res.LeaderEpoch = bound, r.LeaderEpoch
+	default:
+		if offset, _, epoch, ok := l.OffsetByTime(p.Timestamp, bound); ok {
+			res.Offset, res.LeaderEpoch = offset, epoch
+		}
+	}
+	return res
+}
+
+// epochReplica finds the replica that this broker leads in the epoch that the asker believes in: the epoch is
+// checked before the leadership (R1.28).
+func (b *Broker) epochReplica(tp TopicPartition, epoch int32) (*Replica, Code) {
+	if b.Image.partition(tp) == nil {
+		return nil, UNKNOWN_TOPIC_OR_PARTITION
+	}
+	r := b.replica(tp)
+	if r == nil {
+		return nil, NOT_LEADER_OR_FOLLOWER
+	}
+	if code := r.checkEpoch(epoch); code != NONE {
+		return nil, code
+	}
+	return b.leaderReplica(tp)
+}
+
+// onOffsetsForLeaderEpoch answers where epochs end (R2.11c, R1.6); leader only.
+func (s *State) onOffsetsForLeaderEpoch(b *Broker, e Event, m OffsetsForLeaderEpochRequest) {
+	res := OffsetsForLeaderEpochResponse{Parts: make([]EpochAnswer, len(m.Parts))}
+	for i := range m.Parts {
+		q := &m.Parts[i]
+		a := EpochAnswer{TP: q.TP, End: noEpochEnd}
+		r, code := b.epochReplica(q.TP, q.CurrentEpoch)
+		if code != NONE {
+			a.Error = code
+			s.refused(b, q.TP, code)
+		} else {
+			epoch, end := r.Log.Epochs.EndOffsetFor(q.Epoch, r.Log.End)
+			a.End = EpochEnd{epoch, end}
+		}
+		res.Parts[i] = a
+	}
+	s.reply(b, e.From, e.Conn, e.Correlation, res)
+}

@@ -1,0 +1,156 @@
+package machine
+
+// The metadata log and the image that it builds.
+//
+// __cluster_metadata is a log of records; whoever reads it up to an offset has the image of the cluster as
+// of that offset. The controller appends, brokers pull and apply, each at its own pace (R3.28), so two
+// brokers may believe in different leaders at one moment, and both are right about the past.
+//
+// Kafka: MetadataImage, MetadataDelta, the records of metadata/src/main/resources. Simplified: one
+// controller, so what is appended is committed; a PartitionChangeRecord carries the whole new registration.
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/config"
+)
+
+// MetadataKind is the type of a metadata record.
+type MetadataKind uint8
+
+// The kinds of metadata record.
+const (
+	RegisterBrokerRecord MetadataKind = iota + 1
+	BrokerRegistrationChangeRecord
+	TopicRecord // with its properties
+	PartitionRecord
+	PartitionChangeRecord
+	ProducerIDsRecord
+)
+
+// MetadataRecord is one record of the metadata log; its offset is its index. Records are immutable.
+type MetadataRecord struct {
+	Kind      MetadataKind
+	Broker    BrokerRegistration // RegisterBroker and BrokerRegistrationChange
+	TP        TopicPartition     // Partition, PartitionChange; Topic names the topic alone
+	Name      string             // Topic
+	Props     config.Topic       // Topic
+	Partition PartitionRegistration
+	NextID    int64 // ProducerIDs: the first id of the next block
+}
+
+// BrokerRegistration is one broker as the metadata log has it (Kafka's BrokerRegistration).
+type BrokerRegistration struct {
+	ID                   NodeID
+	Epoch                int64 // offset of the registration record; -1 before the first
+	Incarnation          uint32
+	Fenced               bool
+	InControlledShutdown bool
+}
+
+// active tells whether the broker may lead: registered, unfenced, not in controlled shutdown.
+func (b *BrokerRegistration) active() bool {
+	return b.Epoch >= 0 && !b.Fenced && !b.InControlledShutdown
+}
+
+// PartitionRegistration is one partition as the metadata log has it. Its slices are immutable: a change
+// makes new ones.
+type PartitionRegistration struct {
+	Replicas       []NodeID // in assignment order; the first is the preferred leader
+	ISR            []NodeID
+	ELR            []NodeID // KIP-966
+	LastKnownELR   []NodeID
+	Leader         NodeID // NoNode for none
+	LeaderEpoch    int32
+	PartitionEpoch int32
+	Recovering     bool // leaderRecoveryState (KIP-704)
+}
+
+// TopicImage is a topic in an image.
+type TopicImage struct {
+	Name       string
+	Props      config.Topic
+	Partitions []PartitionRegistration
+}
+
+// Image is the cluster as of an offset of the metadata log.
+type Image struct {
+	Offset  int64                // records applied
+	Brokers []BrokerRegistration // by id, from 1
+	Topics  []TopicImage         // by creation
+}
+
+// newImage is the image of the empty log.
+func newImage(brokers int32) Image {
+	im := Image{Brokers: make([]BrokerRegistration, brokers)}
+	for i := range im.Brokers {
+		im.Brokers[i] = BrokerRegistration{ID: NodeID(i + 1), Epoch: -1, Fenced: true}
+	}
+	return im
+}
+
+// apply adds the next record to the image.
+func (im *Image) apply(r *MetadataRecord) {
+	switch r.Kind {
+	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
+		im.Brokers[r.Broker.ID-1] = r.Broker
+	case TopicRecord:
+		im.Topics = append(im.Topics, TopicImage{Name: r.Name, Props: r.Props})
+	case PartitionRecord:
+		t := &im.Topics[r.TP.Topic]
+		t.Partitions = append(t.Partitions, r.Partition)
+	case PartitionChangeRecord:
+		im.Topics[r.TP.Topic].Partitions[r.TP.Partition] = r.Partition
+	case ProducerIDsRecord:
+	}
+	im.Offset++
+}
+
+// broker is the registration of a broker; id must be one of the world's brokers.
+func (im *Image) broker(id NodeID) *BrokerRegistration { return &im.Brokers[id-1] }
+
+// partition finds a partition; nil when the image does not have it.
+func (im *Image) partition(tp TopicPartition) *PartitionRegistration {
+	if tp.Topic < 0 || int(tp.Topic) >= len(im.Topics) {
+		return nil
+	}
+	ps := im.Topics[tp.Topic].Partitions
+	if tp.Partition < 0 || int(tp.Partition) >= len(ps) {
+		return nil
+	}
+	return &ps[tp.Partition]
+}
+
+// topic finds a topic by name: its index, -1 when the image does not have it.
+func (im *Image) topic(name string) int32 {
+	for i := range im.Topics {
+		if im.Topics[i].Name == name {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// effectiveMinISR is eff(minISR) of R1.9: a minimum above the number of replicas could never be met.
+func (im *Image) effectiveMinISR(tp TopicPartition) int {
+	t := &im.Topics[tp.Topic]
+	return min(int(t.Props.MinInSyncReplicas), len(t.Partitions[tp.Partition].Replicas))
+}
+
+// clone copies what apply changes in place. Registrations' own slices are immutable and stay shared.
+func (im *Image) clone() Image {
+	c := Image{Offset: im.Offset, Brokers: slices.Clone(im.Brokers), Topics: slices.Clone(im.Topics)}
+	n := 0
+	for i := range c.Topics {
+		n += len(c.Topics[i].Partitions)
+	}
+	all := make([]PartitionRegistration, 0, n)
+	for i := range c.Topics {
+		if ps := c.Topics[i].Partitions; ps != nil {
+			from := len(all)
+			all = append(all, ps...)
+			c.Topics[i].Partitions = all[from:len(all):len(all)]
+		}
+	}
+	return c
+}

@@ -1,0 +1,213 @@
+package machine
+
+import "slices"
+
+// What a change does to a partition's registration: the new ISR and ELR, and who leads.
+//
+// Kafka: PartitionChangeBuilder, ReplicationControlManager.generateLeaderAndIsrUpdates. KIP-704 (recovery
+// state), KIP-966 part 1 (eligible leader replicas). Simplified: no reassignment, no log directories.
+
+// Election says how a leader may be chosen (R3.13).
+type Election uint8
+
+// The kinds of election.
+const (
+	OnlineElection Election = iota
+	UncleanElection
+	PreferredElection
+)
+
+// partitionChange builds the change of one partition.
+type partitionChange struct {
+	old        *PartitionRegistration
+	isr        []NodeID // the target ISR
+	elr        []NodeID // the target ELR
+	unclean    []NodeID // replicas whose last shutdown was unclean
+	minISR     int      // effective (R1.9)
+	elrEnabled bool
+	election   Election
+	recovered  bool // the leader says that it has recovered (R3.14)
+	acceptable func(NodeID) bool
+}
+
+// build returns the new registration; false when nothing changes. Every change adds 1 to the partition epoch,
+// a change of leader (to none, too) adds 1 to the leader epoch (R3.10).
+func (c *partitionChange) build() (PartitionRegistration, bool) {
+	c.targetELR()
+	next := *c.old
+	if c.recovered {
+		next.Recovering = false
+	}
+	leader, unclean := c.elect()
+	if leader != c.old.Leader {
+		switch {
+		case unclean: // R3.14
+			c.isr, c.elr, next.Recovering = []NodeID{leader}, nil, true
+		case slices.Contains(c.elr, leader): // R3.15
+			c.isr, c.elr = []NodeID{leader}, without(c.elr, leader)
+		}
+		next.Leader = leader
+	}
+	// R3.12: without ELR the last member stays in the ISR, leader or not.
+	if len(c.isr) > 0 || c.elrEnabled {
+		next.ISR = c.isr
+	}
+	if c.elrEnabled {
+		next.ELR = c.elr
+		c.lastKnownLeader(&next)
+	}
+	if next.same(c.old) {
+		return next, false
+	}
+	next.PartitionEpoch++
+	if next.Leader != c.old.Leader {
+		next.LeaderEpoch++
+	}
+	return next, true
+}
+
+// targetELR is the first half of R3.16: with enough in-sync replicas nobody else is eligible; else whoever
+// was in the ISR or the ELR and is not in the target ISR, except after an unclean shutdown. In the order of
+// ids, as Kafka writes it.
+func (c *partitionChange) targetELR() {
+	if !c.elrEnabled {
+		return
+	}
+	c.elr = nil
+	if len(c.isr) >= c.minISR {
+		return
+	}
+	for _, id := range slices.Concat(c.old.ELR, c.old.ISR) {
+		if !slices.Contains(c.isr, id) && !slices.Contains(c.unclean, id) && !slices.Contains(c.elr, id) {
+			c.elr = append(c.elr, id)
+		}
+	}
+	slices.Sort(c.elr)
+}
+
+// elect is R3.13. unclean tells that the leader is neither in the ISR nor eligible.
+func (c *partitionChange) elect() (leader NodeID, unclean bool) {
+	if c.election == PreferredElection && c.valid(c.old.Replicas[0]) {
+		return c.old.Replicas[0], false
+	}
+	if c.valid(c.old.Leader) {
+		return c.old.Leader, false
+	}
+	if i := slices.IndexFunc(c.old.Replicas, c.valid); i >= 0 {
+		return c.old.Replicas[i], false
+	}
+	if c.canElectLastKnown() {
+		return c.old.LastKnownELR[0], true
+	}
+	if c.election == UncleanElection {
+		if i := slices.IndexFunc(c.old.Replicas, c.acceptable); i >= 0 {
+			return c.old.Replicas[i], true
+		}
+	}
+	return NoNode, false
+}
+
+// valid tells whether a replica may be elected cleanly.
+func (c *partitionChange) valid(id NodeID) bool {
+	eligible := c.elrEnabled && len(c.isr) == 0 && slices.Contains(c.elr, id)
+	return id != NoNode && (slices.Contains(c.isr, id) || eligible) && c.acceptable(id)
+}
+
+// canElectLastKnown is the last known leader's chance (R3.16): nobody is in sync or eligible any more. It
+// ignores unclean.leader.election.enable, as it reproduces what happened before ELR.
+func (c *partitionChange) canElectLastKnown() bool {
+	return c.elrEnabled && len(c.isr) == 0 && len(c.elr) == 0 && len(c.old.LastKnownELR) == 1 &&
+		c.acceptable(c.old.LastKnownELR[0])
+}
+
+// lastKnownLeader remembers the leader when a partition first loses it, and forgets it with the next one
+// (R3.16).
+func (c *partitionChange) lastKnownLeader(next *PartitionRegistration) {
+	switch known := c.old.LastKnownELR; {
+	case len(next.ISR) == 0 && c.old.Leader != NoNode && !slices.Equal(known, []NodeID{c.old.Leader}):
+		next.LastKnownELR = []NodeID{c.old.Leader}
+	case next.Leader != NoNode && len(known) > 0:
+		next.LastKnownELR = nil
+	}
+}
+
+// same tells whether two registrations say the same, epochs aside.
+func (p *PartitionRegistration) same(o *PartitionRegistration) bool {
+	return p.Leader == o.Leader && p.Recovering == o.Recovering && slices.Equal(p.Replicas, o.Replicas) &&
+		slices.Equal(p.ISR, o.ISR) && slices.Equal(p.ELR, o.ELR) && slices.Equal(p.LastKnownELR, o.LastKnownELR)
+}
+
+// without is a list without one id.
+func without(list []NodeID, id NodeID) []NodeID {
+	out := make([]NodeID, 0, len(list))
+	for _, x := range list {
+		if x != id {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// removal names the brokers that a change is about; NoNode for none.
+type removal struct {
+	remove  NodeID // leaves its ISRs
+	add     NodeID // counts as active already
+	unclean NodeID // leaves its ISRs and ELRs: its last shutdown was unclean
+}
+
+// leaderAndISRUpdates changes every partition that touched picks, in order, as a change of brokers wants it
+// (R3.11 to R3.20).
+func (s *State) leaderAndISRUpdates(of removal, touched func(*PartitionRegistration) bool) []MetadataRecord {
+	var records []MetadataRecord
+	im := &s.Controller.Image
+	acceptable := func(id NodeID) bool {
+		return id != of.remove && id != of.unclean && (id == of.add || im.broker(id).active())
+	}
+	for t := range im.Topics {
+		for p := range im.Topics[t].Partitions {
+			tp := TopicPartition{int32(t), int32(p)}
+			reg := im.partition(tp)
+			if !touched(reg) {
+				continue
+			}
+			c := s.change(tp)
+			c.isr = without(without(reg.ISR, of.remove), of.unclean)
+			c.acceptable = acceptable
+			if of.unclean != NoNode {
+				c.unclean = []NodeID{of.unclean}
+			}
+			if next, changed := c.build(); changed {
+				records = append(records, MetadataRecord{Kind: PartitionChangeRecord, TP: tp, Partition: next})
+			}
+		}
+	}
+	return records
+}
+
+// change begins a change of a partition that keeps everything; the election is unclean when the topic
+// allows it (R3.13).
+func (s *State) change(tp TopicPartition) *partitionChange {
+	im := &s.Controller.Image
+	reg := im.partition(tp)
+	c := &partitionChange{
+		old: reg, isr: reg.ISR, elr: reg.ELR, minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR,
+		acceptable: func(id NodeID) bool { return im.broker(id).active() },
+	}
+	if im.Topics[tp.Topic].Props.UncleanLeaderElectionEnable {
+		c.election = UncleanElection
+	}
+	return c
+}
+
+// inISR picks the partitions with a broker in their ISR.
+func inISR(id NodeID) func(*PartitionRegistration) bool {
+	return func(p *PartitionRegistration) bool { return slices.Contains(p.ISR, id) }
+}
+
+// inISROrELR picks the partitions with a broker in their ISR or ELR.
+func inISROrELR(id NodeID) func(*PartitionRegistration) bool {
+	return func(p *PartitionRegistration) bool { return slices.Contains(p.ISR, id) || slices.Contains(p.ELR, id) }
+}
+
+// leaderless picks the partitions without a leader.
+func leaderless(p *PartitionRegistration) bool { return p.Leader == NoNode }

@@ -1,0 +1,59 @@
+package machine
+
+// Producer ids (P-81): a broker hands them out from a block of 1000 that the controller gave it, and asks
+// for another when it has none.
+//
+// Kafka: RPCProducerIdManager, ProducerIdControlManager. Simplified: the next block is asked for when the
+// last one is used up, not at 90% of it.
+
+// ProducerIDs is a broker's block.
+type ProducerIDs struct {
+	Channel   Channel
+	Next, End int64
+	Waiting   []WaitingForID
+}
+
+// WaitingForID is an InitProducerId request that waits for a block.
+type WaitingForID struct {
+	From              NodeID
+	Conn, Correlation uint32
+}
+
+// producerIDTimeout is how long a broker waits for a block, µs.
+const producerIDTimeout = 30_000_000
+
+// onInitProducerID hands out an id, with epoch 0.
+func (s *State) onInitProducerID(b *Broker, e Event) {
+	p := &b.IDs
+	if p.Next == p.End {
+		p.Waiting = append(p.Waiting, WaitingForID{e.From, e.Conn, e.Correlation})
+		if p.Channel.InFlight && s.Now >= p.Channel.Deadline {
+			s.hangUp(b.ID, s.Controller.ID, &p.Channel)
+		}
+		if !p.Channel.InFlight {
+			s.request(b.ID, s.Controller.ID, &p.Channel, producerIDTimeout, AllocateProducerIDsRequest{})
+		}
+		return
+	}
+	s.grantProducerID(b, e.From, e.Conn, e.Correlation)
+}
+
+func (s *State) grantProducerID(b *Broker, to NodeID, conn, correlation uint32) {
+	id := b.IDs.Next
+	b.IDs.Next++
+	s.reply(b, to, conn, correlation, InitProducerIDResponse{ProducerID: id})
+}
+
+// onProducerIDs takes a block and serves who waited for it.
+func (s *State) onProducerIDs(b *Broker, e Event, m AllocateProducerIDsResponse) {
+	p := &b.IDs
+	if !p.Channel.answers(&e) {
+		return
+	}
+	p.Next, p.End = m.First, m.First+m.Count
+	waiting := p.Waiting
+	p.Waiting = nil
+	for _, w := range waiting {
+		s.grantProducerID(b, w.From, w.Conn, w.Correlation)
+	}
+}

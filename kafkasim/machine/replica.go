@@ -1,0 +1,192 @@
+package machine
+
+import (
+	"math"
+	"slices"
+
+	"kafkalab/kafkasim/partlog"
+	"kafkalab/kafkasim/view"
+)
+
+// One broker's replica of a partition, and how it takes up its role.
+//
+// Kafka: Partition, Replica, ReplicaState, ReplicaManager.applyDelta.
+
+// Role is what a broker believes its replica to be.
+type Role uint8
+
+// The roles.
+const (
+	Offline Role = iota // the process is down, or has not loaded its logs yet
+	Leader
+	Follower
+)
+
+// String names the role as view.Replica does.
+func (r Role) String() string { return [...]string{"offline", "leader", "follower"}[r] }
+
+// longAgo is a time before everything: Kafka's "0" means 1970 there, and must not mean the beginning of a
+// virtual clock, or every replica outside the ISR would count as caught up for the first 30 s (R2.13).
+const longAgo = math.MinInt64 / 2
+
+// Replica is one broker's replica of a partition (R1.3).
+type Replica struct {
+	TP             TopicPartition
+	Log            partlog.Log // on disk, as the page cache shows it
+	Checkpoint     int64       // high watermark in replication-offset-checkpoint, on disk (R4.1)
+	Role           Role
+	Leader         NodeID // NoNode for none
+	LeaderEpoch    int32  // -1 while offline
+	PartitionEpoch int32
+	Replicas       []NodeID // the assignment
+
+	// Of a leader.
+	EpochStart int64     // leaderEpochStartOffset: the log's end when it took LeaderEpoch
+	ISR        []NodeID  // the committed ISR
+	Change     ISRChange // the change of it that is on its way to the controller
+	Remotes    []Remote  // the other replicas, in assignment order
+
+	// Of a follower.
+	DelayedUntil int64 // µs: not fetched before (R2.9)
+	Failed       bool  // not fetched until a newer leader epoch (R2.9)
+}
+
+// Remote is what a leader knows of another replica (R1.3, ReplicaState).
+type Remote struct {
+	Broker             NodeID
+	End                int64 // its log end offset: what it last asked for; -1 before its first fetch (R1.19)
+	LogStart           int64
+	LastFetchLeaderEnd int64
+	LastFetch          int64 // µs
+	LastCaughtUp       int64 // µs
+	BrokerEpoch        int64 // of its last fetch, -1 for none
+}
+
+// replica finds a broker's replica of a partition; nil when it has none.
+func (b *Broker) replica(tp TopicPartition) *Replica {
+	if i, found := b.findReplica(tp); found {
+		return &b.Replicas[i]
+	}
+	return nil
+}
+
+func (b *Broker) findReplica(tp TopicPartition) (int, bool) {
+	lo, hi := 0, len(b.Replicas)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		at := b.Replicas[mid].TP
+		if at.Topic < tp.Topic || at.Topic == tp.Topic && at.Partition < tp.Partition {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < len(b.Replicas) && b.Replicas[lo].TP == tp
+}
+
+// publish lets a broker's replicas follow its image, for the partitions that changed: leaders first, then
+// followers, as ReplicaManager.applyDelta does.
+func (s *State) publish(b *Broker, changed []TopicPartition) {
+	for _, leaders := range [...]bool{true, false} {
+		for _, tp := range changed {
+			reg := b.Image.partition(tp)
+			if (reg.Leader == b.ID) == leaders && slices.Contains(reg.Replicas, b.ID) {
+				s.follow(b, tp, reg)
+			}
+		}
+	}
+	s.restartFetchers(b)
+}
+
+// follow brings one replica in line with its partition's registration, making the replica if need be.
+func (s *State) follow(b *Broker, tp TopicPartition, reg *PartitionRegistration) {
+	i, found := b.findReplica(tp)
+	if !found {
+		b.Replicas = slices.Insert(b.Replicas, i, Replica{TP: tp, LeaderEpoch: -1, PartitionEpoch: -1})
+	}
+	r := &b.Replicas[i]
+	if reg.PartitionEpoch < r.PartitionEpoch {
+		return // older than what it knows from an AlterPartition response (R1.8, R2.24)
+	}
+	if reg.Leader == b.ID {
+		s.becomeLeader(b, r, reg)
+	} else {
+		s.becomeFollower(b, r, reg)
+	}
+}
+
+// becomeLeader is R1.8. The ISR of the record is committed and cancels any change that was on its way.
+func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) {
+	was := r.Role
+	r.Role, r.Leader, r.Replicas = Leader, b.ID, reg.Replicas
+	r.ISR, r.Change = reg.ISR, ISRChange{}
+	if reg.LeaderEpoch > r.LeaderEpoch {
+		r.EpochStart = r.Log.End
+		r.Log.Epochs.Assign(reg.LeaderEpoch, r.Log.End) // before any record (R1.5)
+		s.resetRemotes(r, b.ID, was == Leader)
+		r.LeaderEpoch = reg.LeaderEpoch
+		s.note(view.Change{Kind: view.BecameLeader, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: int64(r.LeaderEpoch), B: r.Log.End})
+		s.judgeLosses(r.TP)
+	}
+	r.PartitionEpoch = reg.PartitionEpoch
+	if s.advanceHighWatermark(b, r) {
+		s.highWatermarkMoved(b, r.TP)
+	}
+	if was == Follower {
+		s.completeFetches(b, r.TP)
+	}
+}
+
+// resetRemotes forgets what earlier epochs knew of the other replicas (R2.13).
+func (s *State) resetRemotes(r *Replica, self NodeID, wasLeader bool) {
+	old := r.Remotes
+	r.Remotes = make([]Remote, 0, len(r.Replicas)-1)
+	for _, id := range r.Replicas {
+		if id == self {
+			continue
+		}
+		x := Remote{Broker: id, End: -1, LogStart: -1, LastFetchLeaderEnd: -1, LastFetch: longAgo, LastCaughtUp: longAgo, BrokerEpoch: -1}
+		inISR := slices.Contains(r.ISR, id)
+		if inISR {
+			x.LastCaughtUp = s.Now
+		}
+		if i := slices.IndexFunc(old, func(o Remote) bool { return o.Broker == id }); wasLeader && i >= 0 {
+			x.End, x.LogStart, x.BrokerEpoch = old[i].End, old[i].LogStart, old[i].BrokerEpoch
+			x.LastFetchLeaderEnd = r.Log.End
+			if inISR {
+				x.LastFetch = s.Now
+			}
+		}
+		r.Remotes = append(r.Remotes, x)
+	}
+}
+
+// becomeFollower makes a replica fetch from the leader of a new epoch (R2.2). Nothing is truncated and
+// nobody is asked: the leader's answer to the first fetch tells where the logs part. A change within the
+// epoch leaves the fetcher alone (R2.3).
+func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration) {
+	was := r.Role
+	r.Role, r.Replicas, r.PartitionEpoch = Follower, reg.Replicas, reg.PartitionEpoch
+	if reg.LeaderEpoch <= r.LeaderEpoch && was == Follower {
+		return
+	}
+	r.LeaderEpoch, r.Leader = reg.LeaderEpoch, reg.Leader
+	r.ISR, r.Change, r.Remotes, r.EpochStart = nil, ISRChange{}, nil, 0
+	r.DelayedUntil, r.Failed = 0, false
+	s.note(view.Change{Kind: view.BecameFollower, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: noteNode(r.Leader), B: int64(r.LeaderEpoch)})
+	if len(r.Log.Epochs) == 0 {
+		s.truncate(b, r, r.Log.HighWatermark) // state Truncating of R2.2: no epoch to compare by
+	}
+	if was == Leader {
+		s.completeProduces(b, r.TP) // R1.16: the waiting requests fail
+	}
+	s.completeFetches(b, r.TP)
+}
+
+// noteNode is a node id as view.Change wants it: -1 for none.
+func noteNode(n NodeID) int64 {
+	if n == NoNode {
+		return -1
+	}
+	return int64(n)
+}

@@ -1,0 +1,105 @@
+package machine
+
+import (
+	"kafkalab/kafkasim/view"
+)
+
+// Truncation: how a follower cuts off what its leader does not have.
+//
+// The leader finds by the follower's last epoch where the logs part and answers with a diverging epoch; the
+// follower cuts, and asks again. When the leader answers for an epoch that the follower does not know
+// either, one cut is not enough and another round follows (KIP-279).
+//
+// Kafka: AbstractFetcherThread.getOffsetTruncationState, truncateOnFetchResponse, fetchOffsetAndTruncate.
+// KIP-101, KIP-279, KIP-595.
+
+// truncateOnDivergence is R2.10. Whether the cut completes the truncation makes no difference to what is
+// done next: the next fetch tells.
+func (s *State) truncateOnDivergence(b *Broker, r *Replica, leader EpochEnd) {
+	s.truncate(b, r, divergenceOffset(r, leader))
+}
+
+// divergenceOffset is where R2.10 cuts a replica's log, given the leader's answer.
+func divergenceOffset(r *Replica, leader EpochEnd) int64 {
+	l := &r.Log
+	if leader.Offset < 0 {
+		return l.End
+	}
+	epoch, end := l.Epochs.EndOffsetFor(leader.Epoch, l.End)
+	switch {
+	case epoch < 0: // everything it knows is older
+		return min(leader.Offset, l.End)
+	case epoch != leader.Epoch: // it does not know that epoch: cut to what both may know, and ask again
+		return min(end, l.End)
+	}
+	return min(end, leader.Offset, l.End)
+}
+
+// truncate cuts a replica's log and says what was lost by it (R2.11).
+func (s *State) truncate(b *Broker, r *Replica, to int64) {
+	end, hw := r.Log.End, r.Log.HighWatermark
+	if !r.Log.TruncateTo(to) {
+		return
+	}
+	s.noteTruncated(b, r, end, hw)
+}
+
+// truncateFully empties a replica's log and lets it start at an offset (R2.11).
+func (s *State) truncateFully(b *Broker, r *Replica, start int64) {
+	end, hw, old := r.Log.End, r.Log.HighWatermark, r.Log.LogStart
+	r.Log.TruncateFullyAndStartAt(start)
+	s.noteTruncated(b, r, end, hw)
+	s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: start, B: old})
+}
+
+// noteTruncated says that a log lost its tail.
+func (s *State) noteTruncated(b *Broker, r *Replica, end, hw int64) {
+	s.note(view.Change{Kind: view.Truncated, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.End, B: end})
+	if r.Log.HighWatermark != hw {
+		s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: hw})
+	}
+	s.judgeLosses(r.TP)
+}
+
+// askLeaderOffsets is the first half of R2.11b: the leader has nothing at the follower's offset, so the
+// follower asks where the leader's log begins and ends.
+func (s *State) askLeaderOffsets(b *Broker, f *Fetcher, part FetchPart) {
+	f.Parts, f.Asking = []FetchPart{part}, true
+	s.request(b.ID, f.Leader, &f.Channel, s.World.Broker.ReplicaSocketTimeoutMs*1000, ListOffsetsRequest{
+		Replica: b.ID,
+		Parts: []ListOffsetsPart{
+			{TP: part.TP, Timestamp: LatestTimestamp, LeaderEpoch: part.LeaderEpoch},
+			{TP: part.TP, Timestamp: EarliestTimestamp, LeaderEpoch: part.LeaderEpoch},
+		},
+	})
+	s.wake(&f.WakeAt, f.Channel.Deadline, b.ID, FetcherTimer{Leader: f.Leader})
+}
+
+// onLeaderOffsets is the second half of R2.11b. A leader whose log ends before the follower's was elected
+// uncleanly: cut to its end. Otherwise the follower was away longer than the leader keeps records: start
+// over where the leader's log begins.
+func (s *State) onLeaderOffsets(b *Broker, e Event, m ListOffsetsResponse) {
+	i, found := b.fetcher(e.From)
+	if !found || !b.Fetchers[i].Asking || !b.Fetchers[i].Channel.answers(&e) {
+		return
+	}
+	f := &b.Fetchers[i]
+	sent := f.Parts[0]
+	f.Parts, f.Asking = nil, false
+	r := b.replica(sent.TP)
+	if r != nil && r.follows(f.Leader) && r.LeaderEpoch == sent.LeaderEpoch {
+		switch end, start := &m.Parts[0], &m.Parts[1]; {
+		case end.Error != NONE:
+			s.fetchError(r, end.Error)
+		case start.Error != NONE:
+			s.fetchError(r, start.Error)
+		case end.Offset < r.Log.End:
+			s.truncate(b, r, end.Offset)
+		case start.Offset > r.Log.End:
+			s.truncateFully(b, r, start.Offset)
+		default:
+			s.backOff(r) // nothing to cut: the next fetch must find an answer by itself
+		}
+	}
+	s.fetch(b, f)
+}
