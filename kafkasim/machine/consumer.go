@@ -1,11 +1,291 @@
+// Consumer, without a group.
+//
+// A consumer is told its partitions by Assign. Each has a position, the offset of the next record to hand
+// out (C-2), which begins by auto.offset.reset (consumer_positions.go) and moves when a poll returns
+// records, not when they are fetched (C-7). Everything is sent within a poll (consumer_poll.go); what
+// arrives later waits in the buffer (consumer_fetch.go).
+//
+// Kafka: KafkaConsumer (group.protocol=classic), SubscriptionState, Fetcher, OffsetFetcher (KIP-320). Absent:
+// groups and commits, read_committed, fetch sessions, fetching from followers.
 package machine
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
+	"kafkalab/kafkasim/view"
+)
 
 // Consumer is one consumer client.
 type Consumer struct {
-	Node NodeID
+	ClientIO
+	Config config.Consumer
+	Index  int32 // in State.Consumers
+	Closed bool
+
+	Parts   []ConsumerPart // assigned, by partition
+	WholeOf string         // this topic's partitions are assigned as the metadata learns of them
+	Buffer  []CompletedFetch
+	Poll    Poll
+	Turns   int64 // counts drained fetches: who was served longest ago is asked for first
 }
 
-func (c *Consumer) clone() Consumer { return *c }
+// PositionState is where a partition stands on its way to being fetched (C-1).
+type PositionState uint8
 
-func (s *State) consumerEvent(i int32, e Event) { unexpected(e) }
-func (s *State) applyConsumer(c Command) Result { return Result{ID: -1} }
+// The states of a position.
+const (
+	PositionInitializing PositionState = iota
+	PositionAwaitReset
+	PositionAwaitValidation
+	PositionFetching
+)
+
+// ConsumerPart is one assigned partition.
+type ConsumerPart struct {
+	Topic       string
+	TP          TopicPartition // Topic -1 until the metadata know it
+	State       PositionState
+	Paused      bool
+	Asked       bool  // a ListOffsets or OffsetsForLeaderEpoch of it is in flight
+	Position    int64 // -1 before the first one is known
+	Epoch       int32 // leader epoch of the last record read, -1 for none (C-40)
+	Leader      NodeID
+	LeaderEpoch int32 // … that the position was taken or validated against
+	ResetTo     int64 // while awaiting a reset: the timestamp to ask for
+	RetryAt     int64 // µs: not asked for before
+	Turn        int64
+	// What the last answer said; -1 before the first.
+	HighWatermark, LogStart int64
+}
+
+// Poll is a consumer's present or last poll.
+type Poll struct {
+	Running bool
+	Until   int64    // µs: it ends then at the latest
+	Records []Polled // what it returned
+	Count   int32    // … in records
+	// Error is what it threw instead: NO_OFFSET, POSITION_OUT_OF_RANGE or LOG_TRUNCATION, for ErrorTP. With
+	// LOG_TRUNCATION DivergesAt is where the logs part, -1 if unknown.
+	Error      Code
+	ErrorTP    TopicPartition
+	DivergesAt int64
+}
+
+// Polled is a row of records that a poll returned: offsets count up from Offset. Records are shared with
+// the log and must not be changed.
+type Polled struct {
+	TP          TopicPartition
+	Offset      int64
+	LeaderEpoch int32
+	Records     []partlog.Record
+	Headers     [][]partlog.Header // by Record.HeaderRow - 1
+}
+
+// applyConsumer carries out what a user does with a consumer.
+func (s *State) applyConsumer(c Command) Result {
+	switch c := c.(type) {
+	case NewConsumer:
+		return s.newConsumer(c)
+	case Assign:
+		s.assign(&s.Consumers[c.Consumer], c)
+	case StartPoll:
+		s.startPoll(&s.Consumers[c.Consumer], c.Timeout)
+	case Seek:
+		s.seek(&s.Consumers[c.Consumer], c)
+	case PauseConsumer:
+		s.Consumers[c.Consumer].pause(c.Topic, c.Partitions, true)
+	case ResumeConsumer:
+		s.Consumers[c.Consumer].pause(c.Topic, c.Partitions, false)
+	case CloseConsumer:
+		s.closeConsumer(&s.Consumers[c.Consumer])
+	}
+	return Result{ID: -1}
+}
+
+func (s *State) newConsumer(c NewConsumer) Result {
+	i := int32(len(s.Consumers))
+	io := s.newClient(c.Name, true, i, ClientTimes{
+		RequestTimeout: c.Props.RequestTimeoutMs * ms, RetryBackoff: c.Props.RetryBackoffMs * ms,
+		RetryBackoffMax: c.Props.RetryBackoffMaxMs * ms, MetadataMaxAge: c.Props.MetadataMaxAgeMs * ms,
+		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,
+	})
+	s.Consumers = append(s.Consumers, Consumer{ClientIO: io, Config: c.Props, Index: i})
+	return Result{ID: i}
+}
+
+// assign replaces the assignment; partitions that stay keep their position and their buffer.
+func (s *State) assign(c *Consumer, a Assign) {
+	c.Meta.add(a.Topic)
+	keep := func(p ConsumerPart) bool {
+		return p.Topic == a.Topic && (len(a.Partitions) == 0 || slices.Contains(a.Partitions, p.TP.Partition))
+	}
+	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p ConsumerPart) bool { return !keep(p) })
+	c.WholeOf = ""
+	if len(a.Partitions) == 0 {
+		c.WholeOf = a.Topic
+	}
+	for _, p := range a.Partitions {
+		c.addPart(a.Topic, p)
+	}
+	c.learnPartitions()
+	c.Buffer = slices.DeleteFunc(slices.Clone(c.Buffer), func(f CompletedFetch) bool { return c.part(f.TP) == nil })
+}
+
+// addPart assigns one partition, unless it is assigned already.
+func (c *Consumer) addPart(topic string, partition int32) {
+	for i := range c.Parts {
+		if c.Parts[i].Topic == topic && c.Parts[i].TP.Partition == partition {
+			return
+		}
+	}
+	c.Parts = append(c.Parts, ConsumerPart{Topic: topic, TP: TopicPartition{-1, partition},
+		Position: -1, Epoch: -1, LeaderEpoch: -1, HighWatermark: -1, LogStart: -1})
+	slices.SortStableFunc(c.Parts, func(a, b ConsumerPart) int { return int(a.TP.Partition - b.TP.Partition) })
+}
+
+// learnPartitions takes topic numbers, and the partitions of a topic assigned whole, from the metadata.
+func (c *Consumer) learnPartitions() {
+	if t := c.Meta.topic(c.WholeOf); c.WholeOf != "" && t >= 0 {
+		for i := range c.Meta.Topics[t].Parts {
+			c.addPart(c.WholeOf, int32(i))
+		}
+	}
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		if t := c.Meta.topic(p.Topic); t >= 0 && c.Meta.Topics[t].Topic >= 0 {
+			p.TP.Topic = c.Meta.Topics[t].Topic
+		}
+	}
+}
+
+// part finds an assigned partition, nil for none.
+func (c *Consumer) part(tp TopicPartition) *ConsumerPart {
+	for i := range c.Parts {
+		if c.Parts[i].TP == tp {
+			return &c.Parts[i]
+		}
+	}
+	return nil
+}
+
+// named finds an assigned partition by its topic's name; it must be assigned.
+func (c *Consumer) named(topic string, partition int32) *ConsumerPart {
+	for i := range c.Parts {
+		if c.Parts[i].Topic == topic && c.Parts[i].TP.Partition == partition {
+			return &c.Parts[i]
+		}
+	}
+	panic("machine: the partition is not assigned to this consumer")
+}
+
+// seek sets a position; it takes effect at the next poll and drops what was fetched before (C-9, C-11).
+func (s *State) seek(c *Consumer, m Seek) {
+	p := c.named(m.Topic, m.Partition)
+	p.RetryAt = 0
+	if m.Offset == EarliestTimestamp || m.Offset == LatestTimestamp {
+		p.reset(m.Offset)
+		return
+	}
+	p.Position, p.Epoch, p.State = m.Offset, -1, PositionFetching
+	c.follow(p)
+	s.notePosition(c, p)
+}
+
+// pause stops or restarts fetching; what is buffered is kept (C-10). No partitions means all of the topic.
+func (c *Consumer) pause(topic string, partitions []int32, paused bool) {
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		if p.Topic == topic && (len(partitions) == 0 || slices.Contains(partitions, p.TP.Partition)) {
+			p.Paused = paused
+		}
+	}
+}
+
+func (s *State) closeConsumer(c *Consumer) {
+	c.Closed = true
+	c.Parts, c.Buffer, c.WholeOf = nil, nil, ""
+	c.Poll = Poll{}
+	for i := range c.Conns {
+		if c.Conns[i].ID != 0 {
+			s.hangUpClient(&c.ClientIO, &c.Conns[i])
+		}
+	}
+}
+
+// consumerEvent handles what arrives at a consumer. Without a poll nothing is sent, only taken in.
+func (s *State) consumerEvent(i int32, e Event) {
+	c := &s.Consumers[i]
+	if c.Closed {
+		return
+	}
+	switch e.Payload.(type) {
+	case ClientTimer:
+		c.woke(s.Now)
+	case Disconnected:
+		if k := c.conn(e.From); k != nil && k.ID != 0 && k.ID == e.Conn {
+			s.loseAnswers(c, s.disconnect(&c.ClientIO, k))
+		}
+	default:
+		r, ok := c.answered(e)
+		if !ok {
+			return
+		}
+		s.consumerAnswer(c, r, e.Payload)
+	}
+	s.goOnPolling(c)
+}
+
+func (s *State) consumerAnswer(c *Consumer, r Request, answer Payload) {
+	switch a := answer.(type) {
+	case MetadataResponse:
+		c.Meta.update(&a, s.Now)
+		c.learnPartitions()
+	case FetchResponse:
+		c.fetched(r.Payload.(FetchRequest), &a)
+	case ListOffsetsResponse:
+		s.listed(c, r.Payload.(ListOffsetsRequest), &a)
+	case OffsetsForLeaderEpochResponse:
+		s.validated(c, r.Payload.(OffsetsForLeaderEpochRequest), &a)
+	default:
+		unexpected(Event{At: s.Now, To: c.Node, Payload: answer})
+	}
+}
+
+// loseAnswers gives up requests that will not be answered; what they asked for is asked again.
+func (s *State) loseAnswers(c *Consumer, lost []Request) {
+	for i := range lost {
+		switch m := lost[i].Payload.(type) {
+		case ListOffsetsRequest:
+			for _, p := range m.Parts {
+				s.askLater(c, p.TP)
+			}
+		case OffsetsForLeaderEpochRequest:
+			for _, p := range m.Parts {
+				s.askLater(c, p.TP)
+			}
+		}
+	}
+}
+
+// askLater lets a partition wait for retry.backoff.ms.
+func (s *State) askLater(c *Consumer, tp TopicPartition) {
+	if p := c.part(tp); p != nil {
+		p.Asked = false
+		p.RetryAt = s.Now + s.backoff(&c.ClientIO, c.Times.RetryBackoff, c.Times.RetryBackoffMax, 0, uint64(s.Now), uint64(tp.Partition))
+	}
+}
+
+func (s *State) notePosition(c *Consumer, p *ConsumerPart) {
+	s.note(view.Change{Kind: view.PositionSet, Broker: -1, Partition: s.ordinal(p.TP), Client: c.Name, A: p.Position})
+}
+
+// clone copies what a step may change; records are shared.
+func (c *Consumer) clone() Consumer {
+	d := *c
+	d.ClientIO = c.ClientIO.clone()
+	d.Parts = slices.Clone(c.Parts)
+	d.Buffer = slices.Clone(c.Buffer)
+	return d
+}

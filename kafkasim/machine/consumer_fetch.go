@@ -1,0 +1,174 @@
+// Consumer, fetching.
+//
+// A broker is asked for all partitions at once, one request at a time, and not at all while records of it
+// wait in the buffer (C-5). Fetched records wait there, oldest first, until a poll takes them (C-6).
+//
+// Kafka: AbstractFetch, FetchBuffer, FetchCollector, CompletedFetch (KIP-320, KIP-951; KAFKA-17182).
+// Simplified: no sessions (KIP-227): each request names all partitions; after an error a partition waits
+// for retry.backoff.ms, where Kafka asks again at once.
+package machine
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
+)
+
+// CompletedFetch is a partition's answer to a fetch, not consumed yet.
+type CompletedFetch struct {
+	TP      TopicPartition
+	Offset  int64 // of the next record to hand out
+	Error   Code
+	Batches []partlog.Batch
+	// What the answer said beside.
+	HighWatermark, LogStart int64
+	Leader                  NodeID
+	LeaderEpoch             int32
+}
+
+// sendFetches asks every broker for the partitions that can be fetched there (C-3, C-5).
+func (s *State) sendFetches(c *Consumer) {
+	for i := range c.Conns {
+		k := &c.Conns[i]
+		if !k.usable(s.Now) || k.fetching() || c.bufferedAt(k.Broker) {
+			continue
+		}
+		var parts []FetchPart
+		for _, p := range c.byTurn() {
+			if p.State == PositionFetching && !p.Paused && p.Leader == k.Broker && p.RetryAt <= s.Now {
+				parts = append(parts, FetchPart{TP: p.TP, FetchOffset: p.Position, LeaderEpoch: p.LeaderEpoch,
+					LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: c.Config.MaxPartitionFetchBytes})
+			}
+		}
+		if len(parts) > 0 {
+			s.clientRequest(&c.ClientIO, k, Request{Payload: FetchRequest{Replica: NoNode, BrokerEpoch: -1, MaxWaitMs: c.Config.FetchMaxWaitMs,
+				MinBytes: c.Config.FetchMinBytes, MaxBytes: c.Config.FetchMaxBytes, Parts: parts}}, true)
+		}
+	}
+}
+
+// byTurn lists the partitions, those served longest ago first, so that none starves.
+func (c *Consumer) byTurn() []*ConsumerPart {
+	parts := make([]*ConsumerPart, len(c.Parts))
+	for i := range c.Parts {
+		parts[i] = &c.Parts[i]
+	}
+	slices.SortStableFunc(parts, func(a, b *ConsumerPart) int { return int(a.Turn - b.Turn) })
+	return parts
+}
+
+// fetching tells whether a fetch is in flight on the connection.
+func (k *Connection) fetching() bool {
+	return slices.ContainsFunc(k.InFlight, func(r Request) bool { _, ok := r.Payload.(FetchRequest); return ok })
+}
+
+// bufferedAt tells whether records of a partition that this broker leads wait in the buffer.
+func (c *Consumer) bufferedAt(b NodeID) bool {
+	return slices.ContainsFunc(c.Buffer, func(f CompletedFetch) bool {
+		p := c.part(f.TP)
+		return p != nil && p.Leader == b && (f.Error == NONE || p.Position == f.Offset)
+	})
+}
+
+// fetched takes an answer into the buffer. Empty ones only tell the high watermark.
+func (c *Consumer) fetched(r FetchRequest, a *FetchResponse) {
+	for i := range a.Parts {
+		res := &a.Parts[i]
+		p := c.part(r.Parts[i].TP)
+		switch {
+		case p == nil:
+		case res.Error == NONE && len(res.Batches) == 0:
+			p.HighWatermark, p.LogStart = res.HighWatermark, res.LogStartOffset
+		default:
+			c.Buffer = append(c.Buffer, CompletedFetch{TP: p.TP, Offset: r.Parts[i].FetchOffset, Error: res.Error, Batches: res.Batches,
+				HighWatermark: res.HighWatermark, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch})
+		}
+	}
+}
+
+// collect takes up to max.poll.records from the buffer, the oldest fetch first (C-6). Fetches of paused
+// partitions stay where they are (C-10); those whose offset is not the position any more are dropped (C-9).
+func (s *State) collect(c *Consumer) {
+	room := c.Config.MaxPollRecords
+	kept := c.Buffer[:0:0]
+	for i := range c.Buffer {
+		f := c.Buffer[i]
+		p := c.part(f.TP)
+		switch {
+		case p == nil:
+		case room == 0 || p.Paused || c.Poll.Error != NONE:
+			kept = append(kept, f)
+		case f.Error != NONE:
+			if !s.fetchRefused(c, p, &f) {
+				kept = append(kept, f)
+			}
+		case p.State != PositionFetching || p.Position != f.Offset:
+		default:
+			p.HighWatermark, p.LogStart = f.HighWatermark, f.LogStart
+			room -= c.take(p, &f, room)
+			if len(f.Batches) > 0 {
+				kept = append(kept, f)
+			}
+		}
+	}
+	c.Buffer = kept
+}
+
+// take hands out up to room records of a fetch and moves the position behind them (C-7).
+func (c *Consumer) take(p *ConsumerPart, f *CompletedFetch, room int32) int32 {
+	taken := int32(0)
+	for len(f.Batches) > 0 && taken < room {
+		b := &f.Batches[0]
+		from := max(f.Offset-b.BaseOffset, 0) // batches come whole, also from before the position (C-21)
+		to := min(from+int64(room-taken), int64(len(b.Records)))
+		if from < to {
+			c.Poll.Records = append(c.Poll.Records, Polled{TP: p.TP, Offset: b.BaseOffset + from, LeaderEpoch: b.LeaderEpoch,
+				Records: b.Records[from:to:to], Headers: b.Headers})
+			taken += int32(to - from)
+			p.Epoch = b.LeaderEpoch
+			f.Offset = b.BaseOffset + to
+		}
+		if to < int64(len(b.Records)) {
+			break
+		}
+		f.Batches = f.Batches[1:]
+	}
+	p.Position = f.Offset
+	if len(f.Batches) == 0 {
+		c.Turns++
+		p.Turn = c.Turns
+	}
+	c.Poll.Count += taken
+	return taken
+}
+
+// fetchRefused reacts to a partition's error (kafka-replication.md §5.2). It tells whether the answer is
+// done with: one that throws stays for the next poll when this one has records to return.
+func (s *State) fetchRefused(c *Consumer, p *ConsumerPart, f *CompletedFetch) bool {
+	if p.Position != f.Offset {
+		return true // about another position than the present one
+	}
+	switch f.Error {
+	case OFFSET_OUT_OF_RANGE:
+		if c.Config.AutoOffsetReset != config.ResetNone {
+			c.initialize(p)
+			return true
+		}
+		if c.Poll.Count == 0 {
+			c.throw(p, POSITION_OUT_OF_RANGE, -1)
+		}
+		return c.Poll.Count == 0
+	case UNKNOWN_LEADER_EPOCH: // the broker is behind; no refresh
+	default:
+		c.Meta.Requested = true
+	}
+	if f.Error == NOT_LEADER_OR_FOLLOWER || f.Error == FENCED_LEADER_EPOCH {
+		if c.Meta.hint(p.TP, f.Leader, f.LeaderEpoch) {
+			c.maybeValidate(p)
+			return true
+		}
+	}
+	s.askLater(c, p.TP)
+	return true
+}
