@@ -1,0 +1,205 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kafkalab/charts"
+	"kafkalab/charts/assets"
+	"kafkalab/install/notebook"
+)
+
+// sample is one chart of charts/testdata/specs.
+type sample struct {
+	name     string
+	envelope map[string]any
+}
+
+func samples(t *testing.T, names ...string) []sample {
+	t.Helper()
+	var all []sample
+	for _, name := range names {
+		data, err := os.ReadFile("../../charts/testdata/specs/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := charts.ParseEnvelope(data); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var v map[string]any
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, sample{name, v})
+	}
+	return all
+}
+
+var everySample = []string{"cluster", "replay", "curve-high-watermark", "curve-isr-size", "curve-lag"}
+
+// stillPNG is a picture that nobody takes for a drawn chart.
+func stillPNG() string {
+	img := image.NewRGBA(image.Rect(0, 0, 600, 240))
+	for i := range img.Pix {
+		img.Pix[i] = 255
+	}
+	for x := range 600 {
+		img.Set(x, x*240/600, color.RGBA{R: 200, A: 255})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// bundle is a chart's display as design.md §7 has it.
+func (s sample) bundle() map[string]any {
+	return map[string]any{charts.MIMEChart: s.envelope, "image/png": stillPNG(), "text/plain": s.envelope["alt"]}
+}
+
+// expected is what a script checks a drawn chart against.
+func (s sample) expected(t *testing.T) map[string]any {
+	t.Helper()
+	e := map[string]any{"name": s.name, "kind": s.envelope["kind"], "h": s.envelope["h"], "alt": s.envelope["alt"]}
+	if s.envelope["kind"] == charts.KindReplay {
+		var spec charts.ReplaySpec
+		if err := json.Unmarshal([]byte(s.envelope["spec"].(string)), &spec); err != nil {
+			t.Fatal(err)
+		}
+		e["frames"] = spec.Frames
+	}
+	return e
+}
+
+func fileURL(path string) string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+}
+
+func TestTheExportedPageStepsFromDiskWithTheNetworkOff(t *testing.T) {
+	nb := notebook.New("kafkalab", "Go (Kafka Lab)", "go")
+	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Markdown, ID: "intro", Source: "# When a leader fails\n\nWhat happens to *acknowledged* records? See [Kafka](https://kafka.apache.org/).\n\n| acks | safe |\n|---|---|\n| 1 | no |\n"})
+	var expected []any
+	for i, s := range samples(t, everySample...) {
+		nb.Cells = append(nb.Cells, &notebook.Cell{
+			Type: notebook.Code, ID: fmt.Sprint("c", i), ExecutionCount: i + 1, Source: "charts.Show(\"" + s.name + "\")",
+			Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: s.bundle()}},
+		})
+		expected = append(expected, s.expected(t))
+	}
+	page, err := notebook.Export(nb, notebook.ExportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a page.html")
+	if err := os.WriteFile(path, page, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script(t, "page", map[string]any{"page": fileURL(path), "charts": expected})
+}
+
+// attacks are texts that run something when they are taken for anything but text.
+var attacks = []string{
+	`<img src=x onerror="(globalThis.ran??=[]).push('img')">`,
+	`</script><script>(globalThis.ran??=[]).push('script')</script>`,
+	`<svg onload="(globalThis.ran??=[]).push('svg')"><a xlink:href="javascript:ran=['a']">x</a></svg>`,
+	`{a|<b onmouseover="ran=['rich']">x</b>}`,
+	`javascript:(globalThis.ran??=[]).push('url')`,
+}
+
+// hostileCharts fills every text of the samples with each attack, and adds what the schema must refuse.
+func hostileCharts(t *testing.T) (all []sample, kinds []string) {
+	t.Helper()
+	add := func(name, kind string, envelope map[string]any) {
+		all, kinds = append(all, sample{name, envelope}), append(kinds, kind)
+	}
+	for _, attack := range attacks {
+		for _, s := range samples(t, "curve-high-watermark", "replay") {
+			var spec any
+			json.Unmarshal([]byte(s.envelope["spec"].(string)), &spec)
+			data, _ := json.Marshal(poison(spec, attack, ""))
+			s.envelope["spec"], s.envelope["alt"] = string(data), attack
+			add(s.name+" with "+attack, s.envelope["kind"].(string), s.envelope)
+		}
+	}
+	for _, change := range []string{
+		`"tooltip":{"formatter":"<img src=x onerror=ran=['formatter']>"}`, `"__proto__":{"title":"polluted"}`,
+		`"constructor":{"prototype":{"x":1}}`, `"title":{"toString":"x"}`, `"series":[{"renderItem":"alert(1)"}]`,
+		`"title":["<img src=x onerror=ran=['list']>"]`, `"xMin":"<script>"`, `"panels":"x"`,
+	} {
+		s := samples(t, "curve-lag")[0]
+		s.envelope["spec"] = strings.TrimSuffix(s.envelope["spec"].(string), "}") + "," + change + "}" // the last of two fields wins
+		s.envelope["alt"] = attacks[0]
+		add(change, "png", s.envelope)
+	}
+	for _, envelope := range []string{`null`, `7`, `"x"`, `[]`, `{}`, `{"v":2}`, `{"v":1,"kind":"pie","alt":"<img src=x onerror=ran=['alt']>"}`,
+		`{"__proto__":{"v":1},"alt":{"toString":1}}`} {
+		var v any
+		json.Unmarshal([]byte(envelope), &v)
+		m, ok := v.(map[string]any)
+		if !ok {
+			m = map[string]any{"raw": v}
+		}
+		add(envelope, "png", m)
+	}
+	return all, kinds
+}
+
+// poison puts the attack into every free text of a spec; words of the schema's own stay, or it would be
+// refused before anything is drawn.
+func poison(v any, attack, key string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, item := range v {
+			v[k] = poison(item, attack, k)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = poison(item, attack, key)
+		}
+	case string:
+		switch key {
+		case "line", "tone", "state", "role":
+			return v
+		}
+		return attack
+	}
+	return v
+}
+
+func TestHostileChartsRunNothing(t *testing.T) {
+	all, kinds := hostileCharts(t)
+	var page strings.Builder
+	page.WriteString("<!DOCTYPE html><meta charset=utf-8><title>hostile</title>\n")
+	var names []string
+	for _, s := range all {
+		data, err := json.Marshal(s.envelope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, s.name)
+		page.WriteString(`<div class="host"><script type="application/json">` + string(data) + "</script></div>\n")
+	}
+	page.WriteString("<script>" + assets.ECharts() + "</script><script>" + assets.Script() + "</script>")
+	page.WriteString(`<script>for (const host of document.querySelectorAll(".host")) {
+		const data = JSON.parse(host.textContent);
+		const figure = kafkalabCharts.create(host.appendChild(document.createElement("div")), { loadECharts: async () => kafkalabECharts });
+		figure.update("raw" in data ? data.raw : data, ` + "`" + html.EscapeString(attacks[0]) + "`" + `);
+	}</script>`)
+	path := filepath.Join(t.TempDir(), "hostile.html")
+	if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script(t, "hostile", map[string]any{"page": fileURL(path), "kinds": kinds, "names": names})
+}

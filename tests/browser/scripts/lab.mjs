@@ -1,0 +1,111 @@
+// JupyterLab as a person uses it.
+import { assert, config, eventually } from "./lib.mjs";
+
+export class Lab {
+  constructor(page) {
+    this.page = page;
+  }
+
+  // open loads JupyterLab with a notebook in a workspace of its own.
+  static async open(browser, name, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, acceptDownloads: true, ...options });
+    const page = await context.newPage();
+    const workspace = `t${Date.now()}`;
+    await page.goto(`${config.url}lab/workspaces/${workspace}/tree/${encodeURIComponent(name)}?token=${config.token}&reset`);
+    const lab = new Lab(page);
+    await page.locator(".jp-NotebookPanel .jp-Notebook .jp-Cell").first().waitFor({ timeout: 60000 });
+    return lab;
+  }
+
+  get notebook() {
+    return this.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
+  }
+
+  cell(i) {
+    return this.notebook.locator(".jp-Cell").nth(i);
+  }
+
+  // figure is a chart of ours in a cell's output.
+  figure(i) {
+    return this.cell(i).locator(".jp-OutputArea .kafkalab-chart");
+  }
+
+  async cells() {
+    return this.notebook.locator(".jp-Cell").count();
+  }
+
+  async menu(...path) {
+    await this.page.getByRole("menubar").getByRole("menuitem", { name: path[0], exact: true }).click();
+    for (const name of path.slice(1)) {
+      const item = this.page.locator(".lm-Menu .lm-Menu-item").filter({ has: this.page.locator(".lm-Menu-itemLabel", { hasText: name }) }).last();
+      await item.hover();
+      await item.click();
+    }
+  }
+
+  // whenReady waits until the notebook's kernel has started and is idle.
+  async whenReady(ms = 60000) {
+    await eventually("the kernel", async () => {
+      const status = await this.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator").getAttribute("data-status");
+      assert.equal(status, "idle");
+    }, ms);
+  }
+
+  async runAll() {
+    await this.menu("Run", /^Run All Cells$/);
+  }
+
+  // prompt is the text beside a cell: "[3]:", "[*]:" while it runs.
+  async prompt(i) {
+    return (await this.cell(i).locator(".jp-InputPrompt").first().textContent()).trim();
+  }
+
+  // whenRun waits until no cell runs or waits.
+  async whenRun(ms = 120000) {
+    await this.page.waitForTimeout(300);
+    await eventually("the cells", async () => {
+      const prompts = await this.notebook.locator(".jp-CodeCell .jp-InputPrompt").allTextContents();
+      assert.equal(prompts.filter((text) => text.includes("*")).length, 0, `prompts: ${prompts.join(" ")}`);
+    }, ms);
+    await this.whenReady();
+  }
+
+  async output(i) {
+    return this.cell(i).locator(".jp-OutputArea-output").allTextContents();
+  }
+
+  async scrollTo(i) {
+    await this.cell(i).scrollIntoViewIfNeeded();
+  }
+
+  // command runs one of JupyterLab's commands; the server is started with its app exposed for this.
+  async command(id, args = {}) {
+    await this.page.evaluate(([id, args]) => void window.jupyterapp.commands.execute(id, args), [id, args]);
+  }
+
+  async setTheme(name) {
+    await this.command("apputils:change-theme", { theme: name });
+    await eventually("the theme", async () => {
+      const light = await this.page.locator("body").getAttribute("data-jp-theme-light");
+      assert.equal(light, String(!/Dark/.test(name)));
+    });
+  }
+
+  // dialog waits for a dialog and gives its text.
+  async dialog() {
+    const dialog = this.page.locator(".jp-Dialog");
+    await dialog.waitFor({ timeout: 15000 });
+    return dialog;
+  }
+}
+
+// drawn asserts that a figure is drawn live, as its kind and with its own label.
+export async function drawn(figure, { kind, h, alt }) {
+  await eventually(`the ${kind}`, async () => assert.ok((await figure.locator("svg path").count()) > 5, "it is not drawn"), 20000);
+  assert.equal(await figure.getAttribute("data-kafkalab"), kind);
+  assert.equal(await figure.getAttribute("aria-label"), alt);
+  assert.equal((await figure.boundingBox()).height, h, `the height of the ${kind}`);
+}
+
+// quiet are complaints of JupyterLab's own that say nothing about us.
+export const quiet = (text) => /Failed to load resource|favicon|ResizeObserver|language server|lsp|jupyterlab-news/i.test(text);
