@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // ParseBroker reads World.Config: defaults, then what is given, then the rules between properties.
 func ParseBroker(given map[string]any) (Broker, *Problem) {
@@ -98,4 +101,32 @@ func ParseConsumer(given map[string]any) (Consumer, *Problem) {
 	backoffs(&c.RetryBackoffMs, c.RetryBackoffMaxMs, c.ReconnectBackoffMs, &c.ReconnectBackoffMax,
 		func(name string) bool { return slices.Contains(set, name) })
 	return c, nil
+}
+
+// TopicOverrides are the topic properties that differ from the brokers' defaults, as name=value by name.
+func TopicOverrides(base, props Topic) []string {
+	var out []string
+	for i := range rows {
+		row := &rows[i]
+		if row.Owner != OwnerTopic || !row.Modelled {
+			continue
+		}
+		if a, b := valueOf(row.field(&base)), valueOf(row.field(&props)); a != b {
+			out = append(out, row.Name+"="+b)
+		}
+	}
+	return out
+}
+
+// valueOf is the text of the field that a pointer points to.
+func valueOf(field any) string {
+	switch f := field.(type) {
+	case *bool:
+		return strconv.FormatBool(*f)
+	case *int32:
+		return strconv.FormatInt(int64(*f), 10)
+	case *int64:
+		return strconv.FormatInt(*f, 10)
+	}
+	panic("config: a topic property of an unknown kind")
 }

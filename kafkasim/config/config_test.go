@@ -25,7 +25,9 @@ func TestProblems(t *testing.T) {
 		{OwnerConsumer, map[string]any{"group.id": "g"}, `group.id is a real Kafka property that this simulator does not model; remove it (consumer groups are not there yet: use Assign)`},
 		{OwnerProducer, map[string]any{"transactional.id": "t"}, `transactional.id is a real Kafka property that this simulator does not model; remove it (transactions are not there yet)`},
 		{OwnerProducer, map[string]any{"retention.ms": 1}, `retention.ms is a real Kafka property that this simulator does not model; remove it (retention and compaction are not there yet)`},
-		{OwnerProducer, map[string]any{"enable.idempotence": true}, `enable.idempotence=true is real, but idempotent producers are not there yet`},
+		{OwnerProducer, map[string]any{"enable.idempotence": true, "acks": 1}, `acks=1 cannot be used with enable.idempotence=true (it needs acks=all)`},
+		{OwnerProducer, map[string]any{"enable.idempotence": true, "retries": 0}, `retries=0 cannot be used with enable.idempotence=true (it needs retries above 0)`},
+		{OwnerProducer, map[string]any{"max.in.flight.requests.per.connection": 6}, `max.in.flight.requests.per.connection=6 cannot be used with enable.idempotence=true (at most 5)`},
 		{OwnerConsumer, map[string]any{"auto.offset.reset": "by_duration:PT1H"}, `auto.offset.reset=by_duration:PT1H is real, but searching by timestamp is not there yet`},
 		{OwnerProducer, map[string]any{"acks": "al"}, `acks=al: want all, -1, 0 or 1`},
 		{OwnerProducer, map[string]any{"acks": 2}, `acks=2: want all, -1, 0 or 1`},
@@ -113,19 +115,13 @@ func TestBackoffs(t *testing.T) {
 
 // P-80: enable.idempotence gives way to acks and retries unless it was set.
 func TestIdempotenceGivesWay(t *testing.T) {
-	no := func(string) bool { return false }
-	yes := func(string) bool { return true }
-	c := Producer{EnableIdempotence: true, Acks: AcksLeader, Retries: 3, MaxInFlight: 5}
-	if pr := c.idempotence(no); pr != nil || c.EnableIdempotence {
-		t.Errorf("not set: %v %v", c.EnableIdempotence, pr)
+	for _, given := range []map[string]any{{"acks": 1}, {"acks": 0}, {"retries": 0}, {"enable.idempotence": false, "max.in.flight.requests.per.connection": 6}} {
+		if c, pr := ParseProducer(given); pr != nil || c.EnableIdempotence {
+			t.Errorf("%v: %v %v", given, c.EnableIdempotence, pr)
+		}
 	}
-	c = Producer{EnableIdempotence: true, Acks: AcksLeader, Retries: 3, MaxInFlight: 5}
-	if pr := c.idempotence(yes); pr == nil || pr.Text != "acks=1 cannot be used with enable.idempotence=true (it needs acks=all)" {
-		t.Errorf("set: %v", pr)
-	}
-	c = Producer{EnableIdempotence: true, Acks: AcksAll, Retries: 3, MaxInFlight: 6}
-	if pr := c.idempotence(no); pr == nil {
-		t.Error("six in flight were accepted")
+	if c, pr := ParseProducer(nil); pr != nil || !c.EnableIdempotence {
+		t.Errorf("default: %v %v", c.EnableIdempotence, pr)
 	}
 }
 

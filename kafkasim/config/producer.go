@@ -9,9 +9,8 @@ func producerModelled() []Property {
 	acks := Property{Name: "acks", Type: String, Default: "all", Valid: "[all, -1, 0, 1]", only: []string{"all", "-1", "0", "1"},
 		Modelled: true, field: p(func(c *Producer) any { return &c.Acks }),
 		Doc: "How many copies must exist before a send counts as done: 0 asks nobody, 1 asks the leader, all asks every replica in the ISR."}
-	idem := boolean("enable.idempotence", "false", p(func(c *Producer) any { return &c.EnableIdempotence }),
-		"Whether the broker recognises and drops a retried batch that it already has. Kafka's default is true since 3.0; this simulator's producers are not idempotent yet, so it is false here.")
-	idem.Valid, idem.late = "[false]", []only{{"true", "idempotent producers are not there yet"}}
+	idem := boolean("enable.idempotence", "true", p(func(c *Producer) any { return &c.EnableIdempotence }),
+		"Whether the broker recognises and drops a retried batch that it already has; needs acks=all, and gives way to other acks unless it is set.")
 	table := Property{Name: "kafkalab.partitioner.table", Type: Table, Default: "null", Valid: "key=partition,key=partition,…", Modelled: true,
 		field: p(func(c *Producer) any { return &c.PartitionTable }),
 		Doc:   "The simulator's own: a custom partitioner that looks keys up in this table and hashes the others; in Kafka one would write a partitioner.class."}

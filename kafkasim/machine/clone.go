@@ -1,0 +1,63 @@
+package machine
+
+import "slices"
+
+// Copies of a whole world.
+//
+// Everything that a step changes in place is copied; what is written once is shared: records, batches,
+// sealed segments, decided outcomes, the metadata log, lists of replicas and ISRs, payloads. A slice that
+// only grows is shared without its spare room, so that whoever appends to the copy moves it apart first.
+// clone_test.go holds the list of what is shared and checks by reflection that it is complete.
+
+// Clone returns a world that lives on independently.
+func (s *State) Clone() *State {
+	c := *s
+	c.Queue, c.Holds, c.Held = slices.Clone(s.Queue), slices.Clip(s.Holds), slices.Clone(s.Held)
+	c.Links = slices.Clone(s.Links)
+	for i := range c.Links {
+		c.Links[i].Held = slices.Clone(c.Links[i].Held)
+	}
+	c.Brokers = slices.Clone(s.Brokers)
+	for i := range c.Brokers {
+		c.Brokers[i].unshare()
+	}
+	c.Controller.Log = slices.Clip(s.Controller.Log)
+	c.Controller.Image = s.Controller.Image.clone()
+	c.Controller.Sessions, c.Controller.Parked = slices.Clone(s.Controller.Sessions), slices.Clone(s.Controller.Parked)
+	c.Clients, c.TopicBase = slices.Clip(s.Clients), slices.Clip(s.TopicBase)
+	c.Producers = slices.Clone(s.Producers)
+	for i := range c.Producers {
+		c.Producers[i] = s.Producers[i].clone()
+	}
+	c.Consumers = slices.Clone(s.Consumers)
+	for i := range c.Consumers {
+		c.Consumers[i] = s.Consumers[i].clone()
+	}
+	c.Truth.Acked, c.Truth.Partitions = slices.Clone(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
+	c.Notes = nil
+	return &c
+}
+
+// unshare gives a copied broker its own of everything that a step changes in place.
+func (b *Broker) unshare() {
+	b.Backlog = slices.Clone(b.Backlog)
+	b.Image = b.Image.clone()
+	b.Conns = slices.Clone(b.Conns)
+	for i := range b.Conns {
+		b.Conns[i].Waiting = slices.Clone(b.Conns[i].Waiting)
+	}
+	b.Replicas = slices.Clone(b.Replicas)
+	for i := range b.Replicas {
+		r := &b.Replicas[i]
+		r.Log = r.Log.Clone()
+		r.Remotes = slices.Clone(r.Remotes)
+	}
+	b.Fetchers = slices.Clone(b.Fetchers)
+	b.Alter.Items = slices.Clone(b.Alter.Items)
+	b.IDs.Waiting = slices.Clone(b.IDs.Waiting)
+	b.Produces = slices.Clone(b.Produces)
+	for i := range b.Produces {
+		b.Produces[i].Parts = slices.Clone(b.Produces[i].Parts)
+	}
+	b.Fetches = slices.Clone(b.Fetches)
+}
