@@ -173,6 +173,7 @@ func (s *State) appendLast(p *Producer, n, at int64, ref PartRef, r *partlog.Rec
 	size := partlog.RecordSize(fields, index, r.Timestamp-b.Batch.Records[0].Timestamp)
 	if b.Batch.Size+size > b.Limit {
 		b.Closed = true
+		part.Hint = index
 		return 0
 	}
 	b.add(r, headers, size)
@@ -300,6 +301,9 @@ const sentLookBack = 16
 // noteSent records where a send() went, and counts it in this instant's change of the trace.
 func (s *State) noteSent(p *Producer, ref PartRef, n, at int64, serial, index int32) {
 	p.noteSend(n, at, serial, index)
+	if s.Quiet {
+		return
+	}
 	ordinal := s.ordinal(TopicPartition{p.Meta.Topics[ref.Topic].Topic, ref.Partition})
 	for i := len(s.Notes) - 1; i >= 0 && i >= len(s.Notes)-sentLookBack; i-- {
 		c := &s.Notes[i]

@@ -215,8 +215,8 @@ func TestBufferExhaustedP39(t *testing.T) {
 		last = f.send(p, 0, value)
 	}
 	pr := &f.s.Producers[p]
-	if len(pr.Blocked) != 1 || pr.Memory != 3*16384 {
-		t.Fatalf("%d sends blocked, %d bytes in use; want 1 and %d", len(pr.Blocked), pr.Memory, 3*16384)
+	if pr.Blocked.Count != 1 || pr.Memory != 3*16384 {
+		t.Fatalf("%d sends blocked, %d bytes in use; want 1 and %d", pr.Blocked.Count, pr.Memory, 3*16384)
 	}
 	f.at(5000)
 	f.want(p, last, DeliveryPending, -1, -1)
@@ -238,15 +238,15 @@ func TestBlockedSendsKeepTheirOrderP39(t *testing.T) {
 		want = append(want, fmt.Sprint(i))
 		f.send(p, 0, fmt.Sprint(i))
 	}
-	if n := len(f.s.Producers[p].Blocked); n != 7 {
+	if n := f.s.Producers[p].Blocked.Count; n != 7 {
 		t.Fatalf("%d sends blocked, want 7", n)
 	}
 	f.at(200)
 	if got := f.values(0); !slices.Equal(got, want) {
 		t.Fatalf("log %v, want %v", got, want)
 	}
-	if pr := &f.s.Producers[p]; pr.Memory != 0 || len(pr.Blocked) != 0 || pr.AckedRecords != 10 {
-		t.Errorf("%d bytes in use, %d blocked, %d acked", pr.Memory, len(pr.Blocked), pr.AckedRecords)
+	if pr := &f.s.Producers[p]; pr.Memory != 0 || pr.Blocked.Count != 0 || pr.AckedRecords != 10 {
+		t.Errorf("%d bytes in use, %d blocked, %d acked", pr.Memory, pr.Blocked.Count, pr.AckedRecords)
 	}
 }
 

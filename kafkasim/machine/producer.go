@@ -46,11 +46,10 @@ type Producer struct {
 	Active []PartRef // partitions with queued batches, sorted
 	Memory int64     // bytes of buffer.memory in use
 
-	Blocked      []BlockedSend
-	BlockedSince int64 // µs: since when the first of Blocked waits
-	BlockedFor   Wait  // … and for what
+	Blocked BlockedSends
 
 	Sends         int64     // records handed to send()
+	Placed        int64     // … of which so many are in a batch or failed
 	Runs          []SendRun // which batch they went to
 	Outcomes      Outcomes  // what became of the batches, by serial
 	AckedRecords  int64
@@ -60,26 +59,6 @@ type Producer struct {
 
 	Traffic []Traffic
 	Identity
-}
-
-// Wait says what a blocked send() waits for.
-type Wait uint8
-
-// What a send() can wait for.
-const (
-	WaitNothing  Wait = iota
-	WaitMetadata      // the topic, or a partition with this number, is not in the metadata (P-11)
-	WaitMemory        // buffer.memory is in use (P-39)
-)
-
-// BlockedSend is a call of send() that has not returned.
-type BlockedSend struct {
-	Number    int64
-	At        int64 // µs: when it was called
-	Topic     string
-	Partition int32
-	Record    partlog.Record
-	Headers   []partlog.Header
 }
 
 // Traffic sends one record each Interval µs.
@@ -141,52 +120,16 @@ func (s *State) Send(producer int32, topic string, partition int32, rec partlog.
 		return n
 	}
 	wait := WaitMemory
-	if len(p.Blocked) == 0 {
+	if p.Blocked.Count == 0 {
 		wait = s.place(p, n, s.Now, topic, partition, &rec, headers)
 		if wait == WaitNothing {
 			return n
 		}
-		p.BlockedSince, p.BlockedFor = s.Now, wait
+		p.Blocked.Since, p.Blocked.For = s.Now, wait
 		s.wakeAt(&p.ClientIO, s.Now)
 	}
-	p.Blocked = append(p.Blocked, BlockedSend{Number: n, At: s.Now, Topic: topic, Partition: partition, Record: rec, Headers: headers})
+	p.Blocked.push(BlockedSend{Number: n, At: s.Now, Topic: topic, Partition: partition, Record: rec, Headers: headers})
 	return n
-}
-
-// unblock lets blocked sends go on, in order, as far as metadata and memory allow (P-39).
-func (s *State) unblock(p *Producer) {
-	done := 0
-	for ; done < len(p.Blocked); done++ {
-		b := &p.Blocked[done]
-		if done > 0 {
-			p.BlockedSince = s.Now
-		}
-		p.BlockedFor = s.place(p, b.Number, b.At, b.Topic, b.Partition, &b.Record, b.Headers)
-		if p.BlockedFor == WaitNothing {
-			continue
-		}
-		if s.Now < p.blockedUntil() {
-			break
-		}
-		why := TIMEOUT_EXCEPTION
-		if p.BlockedFor == WaitMemory {
-			why = BUFFER_EXHAUSTED
-		}
-		s.failSend(p, b.Number, b.At, why)
-	}
-	if done == len(p.Blocked) {
-		p.Blocked, p.BlockedFor = nil, WaitNothing
-	} else if done > 0 {
-		p.Blocked = p.Blocked[done:]
-	}
-}
-
-// blockedUntil is when the first blocked send has waited for max.block.ms.
-func (p *Producer) blockedUntil() int64 {
-	if len(p.Blocked) == 0 {
-		return never
-	}
-	return p.BlockedSince + p.Config.MaxBlockMs*ms
 }
 
 // flush makes everything sendable without linger until all that was sent before is decided (P-42).
@@ -203,7 +146,7 @@ func (s *State) flush(p *Producer) {
 
 // Flushing tells whether a flush is waiting.
 func (p *Producer) Flushing() bool {
-	return p.FlushLeft > 0 || len(p.Blocked) > 0 && p.Blocked[0].Number < p.FlushBelow
+	return p.FlushLeft > 0 || p.Blocked.Count > 0 && p.Blocked.first().Number < p.FlushBelow
 }
 
 // Undecided is the number of records that were sent and are neither acknowledged nor failed.
@@ -236,7 +179,8 @@ func (s *State) closeProducer(p *Producer) {
 // crashProducer ends the process: what it had not sent is gone, and nobody hears what becomes of the rest.
 func (s *State) crashProducer(p *Producer) {
 	p.Status = ProducerCrashed
-	p.Blocked, p.Active, p.Traffic, p.Live, p.Free, p.Topics = nil, nil, nil, nil, nil, nil
+	p.Blocked = BlockedSends{}
+	p.Active, p.Traffic, p.Live, p.Free, p.Topics = nil, nil, nil, nil, nil
 	p.Memory, p.FlushLeft = 0, 0
 	p.Meta.Topics = nil
 	for i := range p.Conns {
@@ -279,7 +223,7 @@ func (p *Producer) clone() Producer {
 	c := *p
 	c.ClientIO = p.ClientIO.clone()
 	c.cloneAccumulator(p)
-	c.Blocked = append([]BlockedSend(nil), p.Blocked...)
+	c.Blocked = p.Blocked.clone()
 	c.Runs = p.Runs[:len(p.Runs):len(p.Runs)]
 	c.Outcomes = p.Outcomes.clone()
 	c.Traffic = append([]Traffic(nil), p.Traffic...)

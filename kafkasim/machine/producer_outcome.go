@@ -80,6 +80,7 @@ func (o *Outcomes) clone() Outcomes {
 
 // noteSend records which batch a record went to.
 func (p *Producer) noteSend(n, at int64, batch, index int32) {
+	p.Placed = n + 1
 	if k := len(p.Runs) - 1; k >= 0 {
 		if r := &p.Runs[k]; r.Batch == batch && r.At == at && int64(r.Index)+n-r.First == int64(index) {
 			return
@@ -101,13 +102,12 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 	p := &s.Producers[producer]
 	d := Delivery{TP: TopicPartition{-1, -1}, Offset: -1, DecidedAt: -1, SentAt: -1}
 	k := sort.Search(len(p.Runs), func(i int) bool { return p.Runs[i].First > number }) - 1
-	if placed := p.Sends - int64(len(p.Blocked)); number >= placed || k < 0 {
-		for i := range p.Blocked {
-			if p.Blocked[i].Number == number {
-				d.SentAt = p.Blocked[i].At
-			}
-		}
+	if b := p.Blocked.number(number); b != nil {
+		d.SentAt = b.At
 		return d
+	}
+	if number >= p.Placed {
+		return d // a crash took it before it was in a batch
 	}
 	run := p.Runs[k]
 	o := p.Outcomes.at(run.Batch)
@@ -128,7 +128,7 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 func (s *State) BatchSerial(producer int32, number int64) int32 {
 	p := &s.Producers[producer]
 	k := sort.Search(len(p.Runs), func(i int) bool { return p.Runs[i].First > number }) - 1
-	if number >= p.Sends-int64(len(p.Blocked)) || k < 0 {
+	if number >= p.Placed {
 		return -1
 	}
 	return p.Runs[k].Batch

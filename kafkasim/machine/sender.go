@@ -103,7 +103,7 @@ func (s *State) senderPass(p *Producer) bool {
 	}
 	s.expire(p)
 	s.refreshMetadata(&p.ClientIO, p.Config.MaxInFlight)
-	return len(p.Blocked) > 0 && p.Memory < memory
+	return p.Blocked.Count > 0 && p.Memory < memory
 }
 
 // sendReady sends one request to each broker that has something ready and can take it (P-50, P-53). It
@@ -173,7 +173,7 @@ func (s *State) readyAt(p *Producer, part *AccPart, b *LiveBatch) int64 {
 	if b.Attempts > 0 {
 		return s.backsOffUntil(p, b)
 	}
-	if len(part.Queue) > 1 || p.BlockedFor == WaitMemory || p.Status == ProducerClosing || p.Flushing() || b.full(p) {
+	if len(part.Queue) > 1 || p.Blocked.For == WaitMemory || p.Status == ProducerClosing || p.Flushing() || b.full(p) {
 		return b.Created
 	}
 	return b.LastAttempt + p.Config.LingerMs*ms
