@@ -1,6 +1,10 @@
 package machine
 
-import "kafkalab/kafkasim/partlog"
+import (
+	"slices"
+
+	"kafkalab/kafkasim/partlog"
+)
 
 // Wait says what a blocked send() waits for.
 type Wait uint8
@@ -72,9 +76,9 @@ func (q *BlockedSends) number(n int64) *BlockedSend {
 
 func (q *BlockedSends) clone() BlockedSends {
 	c := *q
-	c.Chunks = append([][]BlockedSend(nil), q.Chunks...)
-	if last := len(c.Chunks) - 1; last >= 0 {
-		c.Chunks[last] = c.Chunks[last][:len(c.Chunks[last]):len(c.Chunks[last])]
+	c.Chunks = slices.Clone(q.Chunks)
+	for i := range c.Chunks {
+		c.Chunks[i] = slices.Clip(c.Chunks[i])
 	}
 	return c
 }
