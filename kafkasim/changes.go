@@ -1,0 +1,191 @@
+package kafkasim
+
+import (
+	"fmt"
+
+	"kafkalab/kafkasim/view"
+)
+
+// changeWords are the changes since the i-th note, in words.
+func (c *Cluster) changeWords(i int) []string {
+	var out []string
+	for ; i < c.trace.len(); i++ {
+		out = append(out, c.words(c.trace.get(i)))
+	}
+	return out
+}
+
+// words is a change in a sentence without subject and time where they are plain.
+func (c *Cluster) words(n *note) string {
+	p := c.ordinalName(int(n.partition))
+	switch n.kind {
+	case view.BrokerState:
+		return fmt.Sprintf("broker %d: %s", n.broker, n.text)
+	case view.BrokerFenced:
+		if n.a == 1 {
+			return fmt.Sprintf("controller: fences broker %d", n.broker)
+		}
+		return fmt.Sprintf("controller: unfences broker %d", n.broker)
+	case view.PartitionState:
+		s := fmt.Sprintf("controller: %s leader %s, leader epoch %d, ISR %s, partition epoch %d", p, brokerWord(int(n.a)), n.b, commas(n.list), n.c)
+		if len(n.list2) > 0 {
+			s += ", ELR " + commas(n.list2)
+		}
+		return s
+	case view.BecameLeader:
+		return fmt.Sprintf("broker %d: leads %s in epoch %d, log end %d", n.broker, p, n.a, n.b)
+	case view.BecameFollower:
+		return fmt.Sprintf("broker %d: follows broker %s for %s in epoch %d", n.broker, brokerWord(int(n.a)), p, n.b)
+	case view.Appended:
+		return fmt.Sprintf("broker %d: %s log end %d -> %d", n.broker, p, n.a, n.b)
+	case view.Truncated:
+		return fmt.Sprintf("broker %d: %s cut back, log end %d -> %d", n.broker, p, n.b, n.a)
+	case view.HighWatermark:
+		return fmt.Sprintf("broker %d: %s high watermark %d -> %d", n.broker, p, n.b, n.a)
+	case view.LogStart:
+		return fmt.Sprintf("broker %d: %s log start %d -> %d", n.broker, p, n.b, n.a)
+	case view.Refused:
+		return fmt.Sprintf("broker %d: %s refused, %s", n.broker, p, n.text)
+	case view.Lost:
+		return fmt.Sprintf("%s: %s, acknowledged and lost", p, offsets(n.a, n.b))
+	case view.Command:
+		return "command: " + n.text
+	}
+	return c.clientWords(n, p)
+}
+
+func (c *Cluster) clientWords(n *note, p string) string {
+	if n.partition < 0 {
+		p = "a partition that is not known yet"
+	}
+	switch n.kind {
+	case view.Sent:
+		return fmt.Sprintf("%s: %s for %s", n.client, plural(n.a, "record"), p)
+	case view.Acked:
+		if n.a < 0 {
+			return fmt.Sprintf("%s: %s for %s done, nobody was asked (acks=0)", n.client, plural(n.b, "record"), p)
+		}
+		return fmt.Sprintf("%s: %s %s acknowledged after %s", n.client, p, offsets(n.a, n.b), inMs(n.c))
+	case view.Failed:
+		return fmt.Sprintf("%s: %s for %s failed, %s", n.client, plural(n.a, "record"), p, n.text)
+	case view.Retried:
+		return fmt.Sprintf("%s: %s for %s will be sent again, %s", n.client, plural(n.a, "record"), p, n.text)
+	case view.Consumed:
+		return fmt.Sprintf("%s: read %s %s", n.client, p, offsets(n.a, n.b-n.a))
+	case view.PositionSet:
+		return fmt.Sprintf("%s: position of %s is %d", n.client, p, n.a)
+	}
+	return fmt.Sprintf("kind %d", n.kind)
+}
+
+// offsets is "offset 5" or "offsets 5-7".
+func offsets(first, count int64) string {
+	if count == 1 {
+		return fmt.Sprintf("offset %d", first)
+	}
+	return fmt.Sprintf("offsets %d-%d", first, first+count-1)
+}
+
+// newsLines is how many lines a Run tells before it only counts.
+const newsLines = 40
+
+// news are the changes since the i-th note that somebody who let time pass wants to know: each change of
+// leaders, ISRs and brokers with its time; traffic and high watermarks summed up at the end.
+func (c *Cluster) news(i int) []string {
+	var out []string
+	more := 0
+	sums := newSums()
+	for ; i < c.trace.len(); i++ {
+		n := c.trace.get(i)
+		if sums.add(n) {
+			continue
+		}
+		if len(out) == newsLines {
+			more++
+			continue
+		}
+		out = append(out, clock(n.at)+"  "+c.words(n))
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("… and %d more changes", more))
+	}
+	return append(out, sums.lines(c)...)
+}
+
+// sums adds up what is too frequent to tell one by one.
+type sums struct {
+	clients map[string]*traffic
+	order   []string
+	hw      map[[2]int]*[2]int64 // partition and broker: first and last high watermark
+	moved   [][2]int
+}
+
+type traffic struct{ sent, acked, failed, retried, consumed int64 }
+
+func newSums() *sums { return &sums{clients: map[string]*traffic{}, hw: map[[2]int]*[2]int64{}} }
+
+// add takes a note that is summed up; false for one that is told.
+func (s *sums) add(n *note) bool {
+	switch n.kind {
+	case view.Sent:
+		s.of(n.client).sent += n.a
+	case view.Acked:
+		s.of(n.client).acked += n.b
+	case view.Failed:
+		s.of(n.client).failed += n.a
+		return false
+	case view.Retried:
+		s.of(n.client).retried += n.a
+	case view.Consumed:
+		s.of(n.client).consumed += n.b - n.a
+	case view.HighWatermark:
+		k := [2]int{int(n.partition), int(n.broker)}
+		if s.hw[k] == nil {
+			s.hw[k] = &[2]int64{n.b, n.a}
+			s.moved = append(s.moved, k)
+		}
+		s.hw[k][1] = n.a
+	case view.Appended, view.Refused, view.Command:
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *sums) of(client string) *traffic {
+	t := s.clients[client]
+	if t == nil {
+		t = &traffic{}
+		s.clients[client] = t
+		s.order = append(s.order, client)
+	}
+	return t
+}
+
+// lines are the sums in words. Of high watermarks the present leaders' are told.
+func (s *sums) lines(c *Cluster) []string {
+	var out []string
+	for _, k := range s.moved {
+		if c.leads(k[1], k[0]) {
+			v := s.hw[k]
+			out = append(out, fmt.Sprintf("%s high watermark %d -> %d", c.ordinalName(k[0]), v[0], v[1]))
+		}
+	}
+	for _, name := range s.order {
+		t, line := s.clients[name], ""
+		for _, part := range []struct {
+			n    int64
+			word string
+		}{{t.sent, "sent"}, {t.acked, "acknowledged"}, {t.retried, "sent again"}, {t.failed, "failed"}, {t.consumed, "read"}} {
+			if part.n == 0 {
+				continue
+			}
+			if line != "" {
+				line += ", "
+			}
+			line += fmt.Sprintf("%d %s", part.n, part.word)
+		}
+		out = append(out, name+": "+line)
+	}
+	return out
+}

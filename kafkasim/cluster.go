@@ -1,0 +1,101 @@
+package kafkasim
+
+import (
+	"slices"
+	"time"
+
+	"kafkalab/kafkasim/machine"
+)
+
+// Cluster is a simulated Kafka cluster with its clients, at one moment of virtual time. Its verbs act on
+// it or let time pass; its views are snapshots that do not change any more.
+//
+// A Cluster is for one goroutine.
+type Cluster struct {
+	world    World
+	defaults clientDefaults
+	s        *machine.State
+	history  history
+	trace    traceLog
+	acked    ackIndex
+}
+
+// clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.
+type clientDefaults struct{ producer, consumer Config }
+
+// newCluster starts a world. code is how a script makes it again.
+func newCluster(w World, code string, producer, consumer Config) *Cluster {
+	c := &Cluster{world: w, defaults: clientDefaults{producer, consumer}, s: machine.New(w.machine())}
+	c.take()
+	c.history.begin(code, c.s)
+	return c
+}
+
+// setup makes a preset's own topics and clients, and lets the news spread for ten ticks. A script has
+// none of it: the preset's name says it all.
+func (c *Cluster) setup(f func()) {
+	f()
+	c.RunFor(10 * c.world.Tick)
+	c.history.setupDone()
+}
+
+// Now is the virtual time since the world began.
+func (c *Cluster) Now() time.Duration { return duration(c.s.Now) }
+
+// Hash is a number over everything that the cluster is: two clusters with one hash are in the same state.
+func (c *Cluster) Hash() uint64 { return c.s.Hash() }
+
+// String says in one line where the cluster stands.
+func (c *Cluster) String() string {
+	return clock(c.s.Now) + "  " + plural(len(c.s.Brokers), "broker") + ", " + plural(c.topicCount(), "topic") + ", " +
+		plural(len(c.s.Clients), "client") + ", " + plural(c.history.steps, "event") + " so far"
+}
+
+// apply carries out a command now and remembers it. code is the Go statement that a script repeats it
+// with; "" for a part of another verb.
+func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
+	r := c.s.Apply(cmd)
+	c.history.command(c.s.Now, c.trace.len(), cmd)
+	c.history.line(code, c.s.Now)
+	c.take()
+	return r
+}
+
+// take moves what the last step or command did from the state to the trace.
+func (c *Cluster) take() {
+	if notes := c.s.TakeNotes(); len(notes) > 0 {
+		c.trace.add(notes)
+	}
+}
+
+// step lets one event happen. Everything is in order before and after it, so that whoever interrupts a
+// loop between two steps leaves a whole cluster behind.
+func (c *Cluster) step() (machine.Event, bool) {
+	e, ok := c.s.Step()
+	if !ok {
+		return e, false
+	}
+	c.take()
+	c.history.stepped(c.s)
+	return e, true
+}
+
+// producerIndex finds a producer by its id, -1 for none.
+func (c *Cluster) clientIndex(name string, consumer bool) int32 {
+	i := slices.IndexFunc(c.s.Clients, func(m machine.Client) bool { return m.Name == name && m.Consumer == consumer })
+	if i < 0 {
+		return -1
+	}
+	return c.s.Clients[i].Index
+}
+
+// clientNames are the ids of all producers, or of all consumers.
+func (c *Cluster) clientNames(consumer bool) []string {
+	var names []string
+	for _, m := range c.s.Clients {
+		if m.Consumer == consumer {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}

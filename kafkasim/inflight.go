@@ -1,0 +1,155 @@
+package kafkasim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkalab/kafkasim/machine"
+)
+
+// Message is one message on the wire.
+type Message struct {
+	Number  int           // what Deliver, Drop and Delay take
+	Arrives time.Duration // virtual time; meaningless while it is held
+	Held    bool          // it waits for Release or Heal
+	From    string
+	To      string
+	Text    string // what it says
+}
+
+// String is the message on one line.
+func (m Message) String() string { return strings.Join(m.cells(), "  ") }
+
+func (m Message) cells() []string {
+	when := "arrives " + clock(m.Arrives.Microseconds())
+	if m.Held {
+		when = "held"
+	}
+	return []string{fmt.Sprintf("#%d", m.Number), when, m.From + " -> " + m.To, m.Text}
+}
+
+// Messages is a list of messages on the wire.
+type Messages []Message
+
+// String is a table of the messages.
+func (m Messages) String() string {
+	if len(m) == 0 {
+		return "nothing is on the wire"
+	}
+	var table [][]string
+	for _, x := range m {
+		table = append(table, x.cells())
+	}
+	return rows(table)
+}
+
+// InFlight lists the messages on the wire in the order in which they will arrive, heartbeats included;
+// those that are held come last.
+func (c *Cluster) InFlight() Messages {
+	var events, held []machine.Event
+	for _, e := range c.s.Queue {
+		if e.From != machine.NoNode {
+			events = append(events, e)
+		}
+	}
+	slices.SortFunc(events, func(a, b machine.Event) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq)) })
+	held = append(held, c.s.Held...)
+	for i := range c.s.Links {
+		held = append(held, c.s.Links[i].Held...)
+	}
+	slices.SortFunc(held, func(a, b machine.Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	out := Messages{}
+	for i, e := range append(events, held...) {
+		out = append(out, Message{Number: int(e.Seq), Arrives: duration(e.At), Held: i >= len(events),
+			From: c.s.NodeName(e.From), To: c.s.NodeName(e.To), Text: c.s.DescribePayload(e.Payload)})
+	}
+	return out
+}
+
+// onTheWire checks a message's number.
+func (c *Cluster) onTheWire(verb string, n int) machine.Event {
+	where := fmt.Sprintf("%s(%d)", verb, n)
+	for _, e := range c.s.Queue {
+		if int(e.Seq) == n && e.From != machine.NoNode {
+			return e
+		}
+	}
+	for _, m := range c.InFlight() {
+		if m.Number == n {
+			misuse(where, "message #%d is held; Release() lets it go (or Heal(), if its link is cut)", n)
+		}
+	}
+	misuse(where, "no message #%d is on the wire; InFlight() lists them with their numbers", n)
+	return machine.Event{}
+}
+
+// Deliver lets a message arrive now, after whatever else is due at this moment, and tells what it did.
+func (c *Cluster) Deliver(n int) *Event {
+	c.onTheWire("Deliver", n)
+	c.history.line(fmt.Sprintf("c.Deliver(%d)", n), c.s.Now)
+	c.apply("", machine.DeliverMessage{Seq: uint64(n)})
+	for {
+		changes := c.trace.len()
+		next, _ := c.s.Peek()
+		text := c.s.Describe(next)
+		e, ok := c.step()
+		if !ok || int(e.Seq) == n {
+			return &Event{Time: duration(e.At), Number: n, From: c.fromName(e), To: c.s.NodeName(e.To), Text: text, Changes: c.changeWords(changes)}
+		}
+	}
+}
+
+// Drop loses a message. TCP would send it again; this is what a connection looks like whose other end
+// lost the request or the answer, and only the requester's timeout ends it.
+func (c *Cluster) Drop(n int) Message {
+	e := c.onTheWire("Drop", n)
+	m := c.message(e)
+	c.apply(fmt.Sprintf("c.Drop(%d)", n), machine.DropMessage{Seq: uint64(n)})
+	return m
+}
+
+// Delay lets a message arrive later by d.
+func (c *Cluster) Delay(n int, d time.Duration) Message {
+	e := c.onTheWire("Delay", n)
+	if d < 0 {
+		misuse(fmt.Sprintf("Delay(%d)", n), "%v: want how much later it arrives", d)
+	}
+	c.apply(fmt.Sprintf("c.Delay(%d, %s)", n, goDuration(d.Microseconds())), machine.DelayMessage{Seq: uint64(n), By: d.Microseconds()})
+	e.At += d.Microseconds()
+	return c.message(e)
+}
+
+func (c *Cluster) message(e machine.Event) Message {
+	return Message{Number: int(e.Seq), Arrives: duration(e.At), From: c.s.NodeName(e.From), To: c.s.NodeName(e.To), Text: c.s.DescribePayload(e.Payload)}
+}
+
+// Hold keeps back every message in whose line the pattern occurs, as InFlight and Step show lines
+// ("broker 2 -> broker 1  Fetch orders-0 from 5"): those on the wire now and those sent from now on, until
+// Release. On one connection nothing overtakes a message that is held. It tells what it holds.
+func (c *Cluster) Hold(pattern string) Messages {
+	if strings.TrimSpace(pattern) == "" {
+		misuse("Hold", "the pattern is empty; want a part of a message's line, such as \"Fetch orders-0\" or \"broker 2 -> broker 1\"")
+	}
+	c.apply(fmt.Sprintf("c.Hold(%q)", pattern), machine.HoldMessages{Pattern: pattern})
+	return c.heldNow()
+}
+
+// Release ends all holds and lets the held messages go on, in order: each travels from now.
+func (c *Cluster) Release() Messages {
+	held := c.heldNow()
+	c.apply("c.Release()", machine.ReleaseMessages{})
+	return held
+}
+
+func (c *Cluster) heldNow() Messages {
+	var out Messages
+	for _, e := range c.s.Held {
+		m := c.message(e)
+		m.Held = true
+		out = append(out, m)
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package kafkasim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kafkalab/kafkasim/machine"
+)
+
+// node finds who a caller means: a broker's id (a number or "broker 1"), "controller", a client's id, or
+// a handle.
+func (c *Cluster) node(where string, x any) machine.NodeID {
+	switch x := x.(type) {
+	case int:
+		return c.Broker(x).id
+	case *Broker:
+		return x.id
+	case *Producer:
+		return c.s.Producers[x.i].Node
+	case *Consumer:
+		return c.s.Consumers[x.i].Node
+	case string:
+		if x == "controller" {
+			return c.s.Controller.ID
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(x, "broker ")); err == nil {
+			return c.Broker(n).id
+		}
+		for i := range c.s.Clients {
+			if c.s.Clients[i].Name == x {
+				return machine.FirstClient + machine.NodeID(i)
+			}
+		}
+		names := append([]string{"controller"}, append(c.clientNames(false), c.clientNames(true)...)...)
+		misuse(where, "there is nobody called %q%s; brokers are meant by their numbers", x, meant(x, names, ""))
+	}
+	misuse(where, "%v (%T) names nobody: want a broker's number, \"controller\" or a client's id", x, x)
+	return machine.NoNode
+}
+
+// nodeCode writes a node as Go code.
+func (c *Cluster) nodeCode(n machine.NodeID) string {
+	if n.IsBroker() {
+		return strconv.Itoa(int(n))
+	}
+	return strconv.Quote(c.s.NodeName(n))
+}
+
+// Links tells what a verb did to the network.
+type Links struct{ text string }
+
+// String is the sentence.
+func (l *Links) String() string { return l.text }
+
+// Cut stops messages between two nodes, both ways, until Heal. What is on the wire still arrives; what is
+// sent from now on waits, as TCP would send it again. A node is a broker's number, "controller", or a
+// client's id. (It is not called a network partition: in Kafka that word is taken.)
+func (c *Cluster) Cut(a, b any) *Links {
+	x, y := c.node("Cut", a), c.node("Cut", b)
+	if x == y {
+		misuse("Cut", "%s cannot be cut from itself", c.s.NodeName(x))
+	}
+	c.apply(fmt.Sprintf("c.Cut(%s, %s)", c.nodeCode(x), c.nodeCode(y)), machine.CutLink{A: x, B: y})
+	return &Links{c.s.NodeName(x) + " and " + c.s.NodeName(y) + " are cut off from each other"}
+}
+
+// nodes are all nodes of the cluster.
+func (c *Cluster) nodes() []machine.NodeID {
+	var out []machine.NodeID
+	for i := range c.s.Brokers {
+		out = append(out, c.s.Brokers[i].ID)
+	}
+	out = append(out, c.s.Controller.ID)
+	for i := range c.s.Clients {
+		out = append(out, machine.FirstClient+machine.NodeID(i))
+	}
+	return out
+}
+
+// Isolate cuts a node off from everybody who is there now.
+func (c *Cluster) Isolate(x any) *Links {
+	n := c.node("Isolate", x)
+	c.history.line(fmt.Sprintf("c.Isolate(%s)", c.nodeCode(n)), c.s.Now)
+	for _, other := range c.nodes() {
+		if other != n {
+			c.apply("", machine.CutLink{A: n, B: other})
+		}
+	}
+	return &Links{c.s.NodeName(n) + " is cut off from everybody"}
+}
+
+// Heal mends every cut link; what waited arrives, in order.
+func (c *Cluster) Heal() *Links {
+	c.history.line("c.Heal()", c.s.Now)
+	healed := 0
+	for _, l := range slices.Clone(c.s.Links) {
+		if l.Cut && l.From < l.To {
+			healed++
+			c.apply("", machine.HealLink{A: l.From, B: l.To})
+		}
+	}
+	if healed == 0 {
+		return &Links{"no link was cut"}
+	}
+	return &Links{plural(healed, "link") + " healed"}
+}
+
+// Latency sets how long messages from a to b are on the wire from now on: one direction. Call it again
+// with a and b exchanged for the way back.
+func (c *Cluster) Latency(a, b any, d time.Duration) *Links {
+	x, y := c.node("Latency", a), c.node("Latency", b)
+	if d < 0 || d > time.Hour {
+		misuse("Latency", "%v: want 0 to 1h", d)
+	}
+	c.history.line(fmt.Sprintf("c.Latency(%s, %s, %s)", c.nodeCode(x), c.nodeCode(y), goDuration(d.Microseconds())), c.s.Now)
+	c.setLatency(x, y, d)
+	return &Links{c.s.NodeName(x) + " -> " + c.s.NodeName(y) + " takes " + inMs(d.Microseconds())}
+}
+
+func (c *Cluster) setLatency(from, to machine.NodeID, d time.Duration) {
+	c.apply("", machine.SetLatency{From: from, To: to, Latency: d.Microseconds()})
+}

@@ -1,0 +1,227 @@
+package kafkasim
+
+import (
+	"fmt"
+	"time"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/machine"
+	"kafkalab/kafkasim/partlog"
+)
+
+// Producer is a handle on one producer client.
+type Producer struct {
+	c *Cluster
+	i int32
+}
+
+// NewProducer makes a producer client with Kafka's defaults and the given producer properties.
+func (c *Cluster) NewProducer(id string, conf Config) *Producer {
+	p := c.newProducer(id, conf)
+	c.history.line(fmt.Sprintf("c.NewProducer(%q, %s)", id, conf.orNil()), c.s.Now)
+	return p
+}
+
+func (c *Cluster) newProducer(id string, conf Config) *Producer {
+	c.newName("NewProducer", id)
+	props, problem := config.ParseProducer(over(c.defaults.producer, conf))
+	mustParse(fmt.Sprintf("producer %q", id), problem)
+	r := c.apply("", machine.NewProducer{Name: id, Props: props})
+	return &Producer{c: c, i: r.ID}
+}
+
+// newName checks the id of a new client.
+func (c *Cluster) newName(verb, id string) {
+	where := fmt.Sprintf("%s(%q)", verb, id)
+	if id == "" {
+		misuse(where, "a client needs an id, such as \"checkout\"")
+	}
+	if id == "controller" {
+		misuse(where, "\"controller\" is the controller's name")
+	}
+	for _, m := range c.s.Clients {
+		if m.Name == id {
+			kind := "producer"
+			if m.Consumer {
+				kind = "consumer"
+			}
+			misuse(where, "there already is a %s %q in this cluster; choose another id", kind, id)
+		}
+	}
+}
+
+// Producer is the producer with this id.
+func (c *Cluster) Producer(id string) *Producer {
+	i := c.clientIndex(id, false)
+	if i < 0 {
+		misuse(fmt.Sprintf("Producer(%q)", id), "there is no producer %q%s", id, meant(id, c.clientNames(false), "make it with NewProducer"))
+	}
+	return &Producer{c: c, i: i}
+}
+
+func (c *Cluster) producerName(i int32) string { return c.s.NodeName(c.s.Producers[i].Node) }
+
+// ID is the producer's id.
+func (p *Producer) ID() string { return p.c.producerName(p.i) }
+
+func (p *Producer) state() *machine.Producer { return &p.c.s.Producers[p.i] }
+
+func (p *Producer) where(verb string) string { return fmt.Sprintf("producer %q: %s", p.ID(), verb) }
+
+// needsRunning refuses what a producer that has ended cannot do.
+func (p *Producer) needsRunning(verb string) {
+	switch p.state().Status {
+	case machine.ProducerCrashed:
+		misuse(p.where(verb), "this producer has crashed; make a new one with NewProducer")
+	case machine.ProducerClosing, machine.ProducerClosed:
+		misuse(p.where(verb), "this producer is closed; make a new one with NewProducer")
+	}
+}
+
+// Record is a record to be sent.
+type Record struct {
+	Topic     string
+	Partition any // a number, or nil to let the partitioner choose
+	Key       any // a string (or bytes), or nil for none: an empty key is a key
+	Value     any // a string (or bytes), or nil for none (a tombstone)
+	Headers   []Header
+	Timestamp time.Duration // virtual time, whole ms; 0 for the time when it is sent
+}
+
+// Header is one record header.
+type Header struct{ Key, Value string }
+
+// Send hands a record to the producer's send(), which returns at once; the Delivery tells what becomes of
+// it. key and value are strings; nil stands for no key or no value.
+func (p *Producer) Send(topic string, key, value any) *Delivery {
+	return p.SendRecord(Record{Topic: topic, Key: key, Value: value})
+}
+
+// SendRecord is Send for a record with a partition, headers or a time of its own.
+func (p *Producer) SendRecord(r Record) *Delivery {
+	p.needsRunning("Send")
+	where := p.where("Send")
+	if r.Topic == "" {
+		misuse(where, "the topic is empty")
+	}
+	p.c.topicIndex(where, r.Topic)
+	if r.Timestamp < 0 || r.Timestamp%time.Millisecond != 0 {
+		misuse(where, "Timestamp %v: want whole ms since the world began", r.Timestamp)
+	}
+	cmd := machine.Send{Producer: p.i, Topic: r.Topic, Partition: -1}
+	if r.Partition != nil {
+		n, ok := r.Partition.(int)
+		if !ok {
+			misuse(where, "Partition %v (%T): want a number, or nil to let the partitioner choose", r.Partition, r.Partition)
+		}
+		cmd.Partition = p.c.partitionOf(where, r.Topic, n).Partition
+	}
+	var null bool
+	if cmd.Record.Key, null = text(where, "key", r.Key); null {
+		cmd.Record.Flags |= partlog.NullKey
+	}
+	if cmd.Record.Value, null = text(where, "value", r.Value); null {
+		cmd.Record.Flags |= partlog.NullValue
+	}
+	cmd.Record.Timestamp = machine.NoTimestamp
+	if r.Timestamp != 0 {
+		cmd.Record.Timestamp = r.Timestamp.Milliseconds()
+	}
+	for _, h := range r.Headers {
+		cmd.Headers = append(cmd.Headers, partlog.Header{Key: h.Key, Value: h.Value})
+	}
+	plain := r.Timestamp == 0 && len(r.Headers) == 0
+	n := p.c.send(cmd, plain, func() string { return fmt.Sprintf("c.Producer(%q).SendRecord(%s)", p.ID(), r.code()) })
+	return &Delivery{c: p.c, producer: p.i, number: n}
+}
+
+// text reads a key or a value.
+func text(where, what string, v any) (s string, null bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, false
+	case []byte:
+		return string(v), false
+	}
+	misuse(where, "%s %v (%T): want a string, or nil for none (fmt.Sprint makes one of anything)", what, v, v)
+	return "", false
+}
+
+// Every lets the producer send one record each interval, from now on, with these keys in turn and the
+// values "#1", "#2", …; without keys the records have none. It ends with the producer.
+func (p *Producer) Every(interval time.Duration, topic string, keys ...string) *Producer {
+	p.needsRunning("Every")
+	where := p.where("Every")
+	p.c.topicIndex(where, topic)
+	if interval < time.Microsecond {
+		misuse(where, "%v: want how long to wait from one record to the next, such as 10 * time.Millisecond", interval)
+	}
+	code := fmt.Sprintf("c.Producer(%q).Every(%s, %q", p.ID(), goDuration(interval.Microseconds()), topic)
+	for _, k := range keys {
+		code += fmt.Sprintf(", %q", k)
+	}
+	p.c.history.line(code+")", p.c.s.Now)
+	p.c.sendEvery(p, interval, topic, keys)
+	return p
+}
+
+func (c *Cluster) sendEvery(p *Producer, interval time.Duration, topic string, keys []string) {
+	c.apply("", machine.SendEvery{Producer: p.i, Interval: interval.Microseconds(), Topic: topic, Keys: append([]string(nil), keys...)})
+}
+
+// Flush sends what waits in the accumulator without linger, and lets virtual time run until everything
+// that was sent before is acknowledged or has failed.
+func (p *Producer) Flush() *Run {
+	p.needsRunning("Flush")
+	return p.finish("Flush", machine.FlushProducer{Producer: p.i}, func() bool { return !p.state().Flushing() })
+}
+
+// Close flushes and ends the producer; virtual time runs until it is done.
+func (p *Producer) Close() *Run {
+	p.needsRunning("Close")
+	return p.finish("Close", machine.CloseProducer{Producer: p.i}, func() bool {
+		return p.state().Undecided() == 0
+	})
+}
+
+// finish carries out a command and waits for its end.
+func (p *Producer) finish(verb string, cmd machine.Command, done func() bool) *Run {
+	r := p.c.begin()
+	p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), cmd)
+	defer r.end(nil)
+	for n := int64(0); !done(); n++ {
+		interruptible(n)
+		if _, ok := p.c.step(); !ok {
+			break
+		}
+	}
+	return r.run
+}
+
+// Crash ends the producer at once: what it had not sent is gone, and nobody hears what becomes of the rest.
+func (p *Producer) Crash() *Producer {
+	p.needsRunning("Crash")
+	p.c.apply(fmt.Sprintf("c.Producer(%q).Crash()", p.ID()), machine.CrashProducer{Producer: p.i})
+	return p
+}
+
+// String says how the producer is getting on.
+func (p *Producer) String() string {
+	v := p.c.viewProducer(p.i)
+	s := fmt.Sprintf("producer %s (acks=%s): %d pending, %d acknowledged, %d failed", v.ID, v.Acks, v.Pending, v.Acked, v.Failed)
+	if v.Retrying > 0 {
+		s += fmt.Sprintf(", %d waiting to be sent again", v.Retrying)
+	}
+	if v.LostAcks > 0 {
+		s += fmt.Sprintf(", %d acknowledged and lost", v.LostAcks)
+	}
+	switch p.state().Status {
+	case machine.ProducerCrashed:
+		s += "; crashed"
+	case machine.ProducerClosing, machine.ProducerClosed:
+		s += "; closed"
+	}
+	return s
+}

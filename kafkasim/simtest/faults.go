@@ -1,0 +1,76 @@
+package simtest
+
+import "fmt"
+
+// brokerVerb makes brokers fail and return.
+func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
+	switch name {
+	case "crash", "power-loss", "stop", "start", "pause", "resume":
+	default:
+		return "", false, nil
+	}
+	id, err := a.number(1)
+	if err != nil {
+		return "", true, err
+	}
+	b := e.C.Broker(id)
+	switch name {
+	case "crash": // crash 1: kill -9
+		b.Crash()
+	case "power-loss": // power-loss 1
+		b.PowerLoss()
+	case "stop": // stop 1: controlled shutdown
+		b.Stop()
+	case "start": // start 1
+		b.Start()
+	case "pause": // pause 1: SIGSTOP
+		b.Pause()
+	case "resume": // resume 1: SIGCONT
+		b.Resume()
+	}
+	return "", true, nil
+}
+
+// networkVerb disturbs the network.
+func (e *Env) networkVerb(name string, a Args) (string, bool, error) {
+	switch name {
+	case "cut": // cut 1 2, cut 1 controller, cut checkout 1
+		e.C.Cut(node(a.word(1)), node(a.word(2)))
+	case "isolate": // isolate 1
+		e.C.Isolate(node(a.word(1)))
+	case "heal": // heal
+		e.C.Heal()
+	case "latency": // latency 1 2 5ms
+		d, err := forTime(a.word(3))
+		if err != nil {
+			return "", true, err
+		}
+		e.C.Latency(node(a.word(1)), node(a.word(2)), d)
+	case "hold": // hold "Fetch orders-0"
+		return e.C.Hold(a.word(1)).String(), true, nil
+	case "release": // release
+		e.C.Release()
+	case "drop", "deliver": // drop "Produce orders-0": the first message on the wire whose line has this
+		n, err := e.message(a.word(1))
+		if err != nil {
+			return "", true, err
+		}
+		if name == "drop" {
+			return "lost: " + e.C.Drop(n).Text, true, nil
+		}
+		return e.C.Deliver(n).String(), true, nil
+	default:
+		return "", false, nil
+	}
+	return "", true, nil
+}
+
+// message finds the first message on the wire whose line contains a text.
+func (e *Env) message(text string) (int, error) {
+	for _, m := range e.C.InFlight() {
+		if contains(m.From+" -> "+m.To+"  "+m.Text, text) {
+			return m.Number, nil
+		}
+	}
+	return 0, fmt.Errorf("no message on the wire has %q", text)
+}

@@ -1,0 +1,113 @@
+package simtest
+
+import (
+	"fmt"
+	"strings"
+
+	"kafkalab/kafkasim"
+)
+
+func (e *Env) describe(a Args) (string, error) {
+	// Topic ids are random; a story is about the rest. Tabs would be lost in an editor.
+	var out []string
+	for _, line := range strings.Split(e.C.Describe(a.plain...).String(), "\n") {
+		var cells []string
+		for _, cell := range strings.Split(line, "\t") {
+			if cell != "" && !strings.HasPrefix(cell, "TopicId:") {
+				cells = append(cells, strings.TrimSpace(cell))
+			}
+		}
+		indent := ""
+		if strings.HasPrefix(line, "\t") {
+			indent = "  "
+		}
+		out = append(out, indent+strings.Join(cells, "  "))
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+func (e *Env) show(a Args) (string, error) {
+	if len(a.plain) == 0 {
+		return "", fmt.Errorf("show what? orders-0, deliveries, producers, consumers, brokers, inflight, counters or script")
+	}
+	var out []string
+	for _, what := range a.plain {
+		s, err := e.look(e.C, what)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// look prints one thing of a cluster.
+func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
+	v := c.View()
+	var out []string
+	switch what {
+	case "deliveries":
+		return e.deliveries(), nil
+	case "producers":
+		for _, p := range v.Producers {
+			out = append(out, c.Producer(p.ID).String())
+		}
+	case "consumers":
+		for _, x := range v.Consumers {
+			out = append(out, c.Consumer(x.ID).String())
+		}
+	case "brokers":
+		for _, b := range v.Brokers {
+			out = append(out, c.Broker(b.ID).String())
+		}
+	case "inflight":
+		return c.InFlight().String(), nil
+	case "counters":
+		return c.Counters().String(), nil
+	case "script":
+		return c.Script().String(), nil
+	default:
+		topic, id, err := partition(what)
+		if err != nil {
+			return "", err
+		}
+		return c.Partition(topic, id).String(), nil
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// table is a row of numbers after each tick: what the widget shows.
+func (e *Env) table(a Args) (string, error) {
+	ticks, err := a.takeNumber("ticks", 10)
+	if err != nil {
+		return "", err
+	}
+	name, _ := a.take("topic")
+	topic, id, err := partition(name)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("time    sent acked retry ISR lost | leader hw | log end (hw) of each replica\n")
+	for range ticks {
+		e.C.Ticks(1)
+		n, p := e.C.Counters(), e.C.Partition(topic, id)
+		fmt.Fprintf(&b, "%-7s %4d %5d %5d %3d %4d |", e.C.Now(), n.Sent, n.Acked, n.Retrying, n.ISR, n.Lost)
+		leader := "none"
+		if p.Leader > 0 {
+			leader = fmt.Sprint(p.Leader)
+		}
+		fmt.Fprintf(&b, " %6s %2d |", leader, p.HighWatermark)
+		for _, r := range p.Logs {
+			state := ""
+			if r.Role == "offline" {
+				state = " down"
+			} else if !r.InISR {
+				state = " out"
+			}
+			fmt.Fprintf(&b, "  %d: %d (%d)%s", r.Broker, r.LogEndOffset, r.HighWatermark, state)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,273 @@
+package kafkasim
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/machine"
+	"kafkalab/kafkasim/partlog"
+	"kafkalab/kafkasim/view"
+)
+
+// recordsShown is how many of a log's newest records a view holds.
+const recordsShown = 256
+
+// View is a picture of the whole cluster as it is now, for charts: brokers, partitions with every
+// replica's log, clients, messages on the wire. Of a long log it holds the newest records.
+func (c *Cluster) View() *view.Cluster {
+	v := &view.Cluster{Now: c.s.Now, Tick: c.s.World.Tick}
+	for i := range c.s.Brokers {
+		v.Brokers = append(v.Brokers, c.viewBroker(&c.s.Brokers[i]))
+	}
+	for t := range c.image().Topics {
+		v.Topics = append(v.Topics, c.viewTopic(int32(t), recordsShown))
+	}
+	for i := range c.s.Producers {
+		v.Producers = append(v.Producers, c.viewProducer(int32(i)))
+	}
+	for i := range c.s.Consumers {
+		v.Consumers = append(v.Consumers, c.viewConsumer(int32(i)))
+	}
+	for _, m := range c.InFlight() {
+		v.InFlight = append(v.InFlight, view.Message{Number: m.Number, Arrives: m.Arrives.Microseconds(), From: m.From, To: m.To, Text: m.Text})
+	}
+	return v
+}
+
+// image is the controller's: what the cluster's metadata say.
+func (c *Cluster) image() *machine.Image { return &c.s.Controller.Image }
+
+func (c *Cluster) topicCount() int { return len(c.image().Topics) }
+
+// topicIndex finds a topic, or panics in the name of where.
+func (c *Cluster) topicIndex(where, name string) int32 {
+	var names []string
+	for i := range c.image().Topics {
+		if c.image().Topics[i].Name == name {
+			return int32(i)
+		}
+		names = append(names, c.image().Topics[i].Name)
+	}
+	misuse(where, "there is no topic %q%s", name, meant(name, names, "create it with CreateTopic"))
+	return -1
+}
+
+// partitionOf finds a partition, or panics in the name of where.
+func (c *Cluster) partitionOf(where, topic string, partition int) machine.TopicPartition {
+	t := c.topicIndex(where, topic)
+	if n := len(c.image().Topics[t].Partitions); partition < 0 || partition >= n {
+		misuse(where, "topic %q has no partition %d; it has %s", topic, partition, numbered(n))
+	}
+	return machine.TopicPartition{Topic: t, Partition: int32(partition)}
+}
+
+// partitionNames are all partitions in the order of their numbers in the trace.
+func (c *Cluster) partitionNames() []view.PartitionName {
+	var out []view.PartitionName
+	for _, t := range c.image().Topics {
+		for p := range t.Partitions {
+			out = append(out, view.PartitionName{Topic: t.Name, ID: p, Replicas: ints(t.Partitions[p].Replicas)})
+		}
+	}
+	return out
+}
+
+// byOrdinal turns a partition's number in the trace back into the partition.
+func (c *Cluster) byOrdinal(n int) machine.TopicPartition {
+	t, found := slices.BinarySearch(c.s.TopicBase, int32(n))
+	if !found {
+		t--
+	}
+	return machine.TopicPartition{Topic: int32(t), Partition: int32(n) - c.s.TopicBase[t]}
+}
+
+func (c *Cluster) ordinalName(n int) string {
+	if n < 0 || len(c.s.TopicBase) == 0 {
+		return ""
+	}
+	return c.s.PartitionName(c.byOrdinal(n))
+}
+
+// leads tells whether the controller has the broker as the leader of the partition with this number.
+func (c *Cluster) leads(broker, ordinal int) bool {
+	tp := c.byOrdinal(ordinal)
+	return int(c.image().Topics[tp.Topic].Partitions[tp.Partition].Leader) == broker
+}
+
+func ints(ids []machine.NodeID) []int {
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = int(id)
+	}
+	return out
+}
+
+func (c *Cluster) viewBroker(b *machine.Broker) view.Broker {
+	reg := c.image().Brokers[b.ID-1]
+	v := view.Broker{
+		ID: int(b.ID), State: b.Process.String(), Alive: b.Process != machine.NotRunning, Paused: b.Paused,
+		Fenced: reg.Fenced || reg.Epoch < 0, Epoch: reg.Epoch, MetadataOffset: b.Image.Offset,
+	}
+	if len(c.s.World.Racks) > 0 {
+		v.Rack = c.s.World.Racks[b.ID-1]
+	}
+	for i := range b.Replicas {
+		if b.Replicas[i].Role == machine.Leader {
+			v.Leads++
+		}
+	}
+	return v
+}
+
+func (c *Cluster) viewTopic(t int32, records int) view.Topic {
+	topic := &c.image().Topics[t]
+	v := view.Topic{Name: topic.Name}
+	for p := range topic.Partitions {
+		v.Partitions = append(v.Partitions, c.viewPartition(machine.TopicPartition{Topic: t, Partition: int32(p)}, records))
+	}
+	return v
+}
+
+// viewPartition is a partition by the controller's record, with every replica's log as it lies on its
+// broker.
+func (c *Cluster) viewPartition(tp machine.TopicPartition, records int) view.Partition {
+	topic := &c.image().Topics[tp.Topic]
+	reg := &topic.Partitions[tp.Partition]
+	v := view.Partition{
+		Topic: topic.Name, ID: int(tp.Partition), Leader: -1, LeaderEpoch: int(reg.LeaderEpoch), PartitionEpoch: int(reg.PartitionEpoch),
+		Replicas: ints(reg.Replicas), ISR: ints(reg.ISR), ELR: ints(reg.ELR), LastKnownELR: ints(reg.LastKnownELR),
+		MinISR: min(int(topic.Props.MinInSyncReplicas), len(reg.Replicas)), HighWatermark: -1, LogEndOffset: -1,
+	}
+	if reg.Leader != machine.NoNode {
+		v.Leader = int(reg.Leader)
+	}
+	for _, id := range reg.Replicas {
+		r := c.replica(id, tp)
+		if r == nil {
+			v.Logs = append(v.Logs, view.Replica{Broker: int(id), Role: machine.Offline.String(), LeaderEpoch: -1, InISR: slices.Contains(reg.ISR, id)})
+			continue
+		}
+		v.Logs = append(v.Logs, c.viewReplica(id, r, reg, records))
+		if id == c.leaderOrLast(tp, reg) {
+			v.HighWatermark, v.LogEndOffset = r.Log.HighWatermark, r.Log.End
+		}
+	}
+	return v
+}
+
+// leaderOrLast is the leader; without one, the member of the ISR or ELR that led last.
+func (c *Cluster) leaderOrLast(tp machine.TopicPartition, reg *machine.PartitionRegistration) machine.NodeID {
+	if reg.Leader != machine.NoNode {
+		return reg.Leader
+	}
+	for _, ids := range [][]machine.NodeID{reg.LastKnownELR, reg.ISR, reg.ELR} {
+		if len(ids) > 0 {
+			return ids[0]
+		}
+	}
+	return machine.NoNode
+}
+
+// replica finds a broker's replica of a partition, nil when it has none yet.
+func (c *Cluster) replica(id machine.NodeID, tp machine.TopicPartition) *machine.Replica {
+	b := &c.s.Brokers[id-1]
+	for i := range b.Replicas {
+		if b.Replicas[i].TP == tp {
+			return &b.Replicas[i]
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) viewReplica(id machine.NodeID, r *machine.Replica, reg *machine.PartitionRegistration, records int) view.Replica {
+	v := view.Replica{
+		Broker: int(id), Role: r.Role.String(), InISR: slices.Contains(reg.ISR, id), LeaderEpoch: int(r.LeaderEpoch),
+		LogStartOffset: r.Log.LogStart, HighWatermark: r.Log.HighWatermark, LogEndOffset: r.Log.End,
+	}
+	for _, e := range r.Log.Epochs {
+		v.Epochs = append(v.Epochs, view.EpochStart{Epoch: int(e.Epoch), StartOffset: e.StartOffset})
+	}
+	if records > 0 {
+		v.Records = c.viewLog(r, max(r.Log.LogStart, r.Log.End-int64(records)))
+	}
+	return v
+}
+
+// viewLog copies a log's records from an offset on, with their marks.
+func (c *Cluster) viewLog(r *machine.Replica, from int64) []view.Record {
+	var out []view.Record
+	add := func(b *partlog.Batch) {
+		if b.NextOffset() <= from {
+			return
+		}
+		records := viewRecords(b, from)
+		if mark := c.acked.mark(c.s, r.TP, b); mark != view.MarkWritten {
+			for i := range records {
+				records[i].Mark = mark
+			}
+		}
+		out = append(out, records...)
+	}
+	for i := range r.Log.Sealed {
+		for j := range r.Log.Sealed[i].Batches {
+			add(&r.Log.Sealed[i].Batches[j])
+		}
+	}
+	for j := range r.Log.Active.Batches {
+		add(&r.Log.Active.Batches[j])
+	}
+	return out
+}
+
+// ackIndex finds what clients were told about a batch. It follows the state's list, which only grows.
+type ackIndex struct {
+	seen  int
+	where map[[2]int32]int32 // sender and serial: index into Truth.Acked
+}
+
+// mark is the mark of a batch's records: what the producer that built it was told of the copy at this
+// place.
+func (x *ackIndex) mark(s *machine.State, tp machine.TopicPartition, b *partlog.Batch) view.Mark {
+	if x.where == nil {
+		x.where = map[[2]int32]int32{}
+	}
+	for ; x.seen < len(s.Truth.Acked); x.seen++ {
+		a := &s.Truth.Acked[x.seen]
+		x.where[[2]int32{a.Sender, a.Serial}] = int32(x.seen)
+	}
+	i, ok := x.where[[2]int32{b.Sender, b.Serial}]
+	if !ok {
+		return view.MarkWritten
+	}
+	switch a := &s.Truth.Acked[i]; {
+	case a.TP != tp || a.BaseOffset >= 0 && a.BaseOffset != b.BaseOffset:
+		return view.MarkWritten
+	case a.Lost:
+		return view.MarkLost
+	}
+	return view.MarkAcked
+}
+
+func (c *Cluster) viewProducer(i int32) view.Producer {
+	p := &c.s.Producers[i]
+	v := view.Producer{
+		ID: c.producerName(i), Acks: acksWord(p.Config.Acks), Pending: int(p.Undecided()), Retrying: int(p.Retrying()),
+		Acked: int(p.AckedRecords), Failed: int(p.FailedRecords),
+	}
+	for j := range c.s.Truth.Acked {
+		if a := &c.s.Truth.Acked[j]; a.Lost && a.Sender == i {
+			v.LostAcks += int(a.Count)
+		}
+	}
+	return v
+}
+
+func acksWord(acks int8) string {
+	switch acks {
+	case config.AcksNone:
+		return "0"
+	case config.AcksLeader:
+		return "1"
+	}
+	return "all"
+}

@@ -1,0 +1,171 @@
+package kafkasim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/machine"
+	"kafkalab/kafkasim/view"
+)
+
+// Topic is a snapshot of a topic: its partitions in order.
+type Topic struct {
+	Name       string
+	Partitions []Partition
+	Error      string // Kafka's error when CreateTopic failed; else ""
+}
+
+// Partition is a snapshot of a partition: what the controller says of it, and every replica's log.
+type Partition struct {
+	view.Partition
+}
+
+// Topic is the topic with this name, as it is now.
+func (c *Cluster) Topic(name string) *Topic {
+	t := c.topicIndex(fmt.Sprintf("Topic(%q)", name), name)
+	v := &Topic{Name: name}
+	for _, p := range c.viewTopic(t, recordsShown).Partitions {
+		v.Partitions = append(v.Partitions, Partition{p})
+	}
+	return v
+}
+
+// Partition is a partition, as it is now.
+func (c *Cluster) Partition(topic string, partition int) *Partition {
+	tp := c.partitionOf(fmt.Sprintf("Partition(%q, %d)", topic, partition), topic, partition)
+	return &Partition{c.viewPartition(tp, recordsShown)}
+}
+
+// String is a table with a row for each partition.
+func (t *Topic) String() string {
+	if t.Error != "" {
+		return fmt.Sprintf("topic %s was not created: %s", t.Name, t.Error)
+	}
+	table := [][]string{{"PARTITION", "LEADER", "EPOCH", "REPLICAS", "ISR", "HW", "END"}}
+	for i := range t.Partitions {
+		p := &t.Partitions[i]
+		table = append(table, []string{fmt.Sprintf("%s-%d", p.Topic, p.ID), brokerWord(p.Leader), fmt.Sprint(p.LeaderEpoch),
+			commas(p.Replicas), commas(p.ISR), unknownDash(p.HighWatermark), unknownDash(p.LogEndOffset)})
+	}
+	return rows(table)
+}
+
+// String is the partition with a row for each replica.
+func (p *Partition) String() string {
+	head := fmt.Sprintf("%s-%d  leader %s, leader epoch %d, ISR %s, min ISR %d", p.Topic, p.ID, brokerWord(p.Leader), p.LeaderEpoch, orNone(commas(p.ISR)), p.MinISR)
+	if len(p.ELR) > 0 {
+		head += ", ELR " + commas(p.ELR)
+	}
+	table := [][]string{{"BROKER", "ROLE", "ISR", "EPOCH", "START", "HW", "END", "LOG"}}
+	for i := range p.Logs {
+		r := &p.Logs[i]
+		in := "-"
+		if r.InISR {
+			in = "in"
+		}
+		table = append(table, []string{fmt.Sprint(r.Broker), r.Role, in, unknownDash(int64(r.LeaderEpoch)), fmt.Sprint(r.LogStartOffset),
+			fmt.Sprint(r.HighWatermark), fmt.Sprint(r.LogEndOffset), logWords(r)})
+	}
+	return head + "\n" + rows(table)
+}
+
+// Replica is the copy on a broker.
+func (p *Partition) Replica(broker int) *view.Replica {
+	for i := range p.Logs {
+		if p.Logs[i].Broker == broker {
+			return &p.Logs[i]
+		}
+	}
+	misuse(fmt.Sprintf("Partition(%q, %d).Replica(%d)", p.Topic, p.ID, broker), "the replicas of %s-%d are on brokers %s", p.Topic, p.ID, commas(p.Replicas))
+	return nil
+}
+
+// logWords shows the newest records of a log as offset:key=value, with ! for a lost one and ? for one
+// that is not acknowledged.
+func logWords(r *view.Replica) string {
+	const most = 8
+	var out []string
+	first := max(0, len(r.Records)-most)
+	if first > 0 || len(r.Records) > 0 && r.Records[0].Offset > r.LogStartOffset {
+		out = append(out, "…")
+	}
+	for _, x := range r.Records[first:] {
+		word := fmt.Sprintf("%d:", x.Offset)
+		if !x.NullKey {
+			word += x.Key + "="
+		}
+		word += x.Value
+		switch x.Mark {
+		case view.MarkWritten:
+			word += "?"
+		case view.MarkLost:
+			word += "!"
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+func unknownDash(n int64) string {
+	if n < 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// Description is what kafka-topics.sh --describe prints.
+type Description struct{ text string }
+
+// String is the tool's output.
+func (d *Description) String() string { return d.text }
+
+// Describe shows topics as kafka-topics.sh --describe does: those that are named, or all, by name.
+func (c *Cluster) Describe(topics ...string) *Description {
+	if len(topics) == 0 {
+		for i := range c.image().Topics {
+			topics = append(topics, c.image().Topics[i].Name)
+		}
+		slices.Sort(topics)
+	}
+	if len(topics) == 0 {
+		return &Description{"There are no topics."}
+	}
+	var out []string
+	for _, name := range topics {
+		t := c.topicIndex("Describe", name)
+		out = append(out, c.describeTopic(t)...)
+	}
+	return &Description{strings.Join(out, "\n")}
+}
+
+// describeTopic is O-20 and O-21: a line for the topic, and one that begins with a tab for each partition.
+func (c *Cluster) describeTopic(t int32) []string {
+	topic := &c.image().Topics[t]
+	rf := len(topic.Partitions[0].Replicas)
+	out := []string{fmt.Sprintf("Topic: %s\tTopicId: %s\tPartitionCount: %d\tReplicationFactor: %d\tConfigs: %s",
+		topic.Name, topicID(c.s.World.Seed, t), len(topic.Partitions), rf, c.topicConfigs(topic))}
+	for p := range topic.Partitions {
+		r := &topic.Partitions[p]
+		leader := "none"
+		if r.Leader != machine.NoNode {
+			leader = fmt.Sprint(r.Leader)
+		}
+		out = append(out, fmt.Sprintf("\tTopic: %s\tPartition: %d\tLeader: %s\tReplicas: %s\tIsr: %s\tElr: %s\tLastKnownElr: %s",
+			topic.Name, p, leader, commas(ints(r.Replicas)), commas(ints(r.ISR)), commas(ints(r.ELR)), commas(ints(r.LastKnownELR))))
+	}
+	return out
+}
+
+// topicConfigs are the properties that differ from the brokers' defaults.
+func (c *Cluster) topicConfigs(topic *machine.TopicImage) string {
+	return strings.Join(config.TopicOverrides(c.s.World.Broker.Topic, topic.Props), ",")
+}

@@ -1,0 +1,97 @@
+package kafkasim
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/machine"
+)
+
+// Config holds Kafka properties by their own names. Values may be strings, whole numbers, booleans, and a
+// time.Duration where the property is a time.
+type Config map[string]any
+
+// World describes a cluster before it exists. The zero value is three brokers with Kafka's defaults.
+type World struct {
+	// Brokers is how many there are; their ids are 1, 2, 3, …. Default 3, at most 100.
+	Brokers int
+	// Racks names the rack of each broker, in order; nil for none.
+	Racks []string
+	// Controllers is how many there are. There is one that does not fail; other numbers are refused.
+	Controllers int
+	// Kafka is the version whose rules hold. Default and, so far, only choice: "4.3".
+	Kafka string
+	// Seed decides everything that is left to chance. Same seed, same commands: same bytes.
+	Seed uint64
+	// Tick is what Ticks counts in. Default 1 ms.
+	Tick time.Duration
+	// Latency is how long a message is on the wire. Default 1 ms; Cluster.Latency changes single links.
+	Latency time.Duration
+	// Config holds properties of brokers, and of topics that do not set their own.
+	Config Config
+	// Switches turns single rules of Kafka on and off by name. There is none yet.
+	Switches map[string]bool
+}
+
+const (
+	maxBrokers    = 100
+	maxPartitions = 10000
+)
+
+// New starts a cluster: every broker has registered and is unfenced, at t=0, with no topics.
+func New(w World) *Cluster {
+	w = w.filled()
+	return newCluster(w, w.code(), nil, nil)
+}
+
+// filled checks the world and puts the defaults in.
+func (w World) filled() World {
+	const where = "World"
+	if w.Brokers == 0 {
+		w.Brokers = 3
+	}
+	if w.Brokers < 1 || w.Brokers > maxBrokers {
+		misuse(where, "Brokers: %d: want 1 to %d", w.Brokers, maxBrokers)
+	}
+	if len(w.Racks) != 0 && len(w.Racks) != w.Brokers {
+		misuse(where, "Racks: %d racks for %d brokers: want one for each broker, or none", len(w.Racks), w.Brokers)
+	}
+	if w.Controllers != 0 && w.Controllers != 1 {
+		misuse(where, "Controllers: %d: this simulator has one controller that does not fail; leave it out", w.Controllers)
+	}
+	if w.Kafka != "" && w.Kafka != "4.3" {
+		misuse(where, "Kafka: %q: this simulator knows the rules of Kafka \"4.3\" only, so far", w.Kafka)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Switches)) {
+		misuse(where, "Switches: %q: there are no switches yet", name)
+	}
+	if w.Tick == 0 {
+		w.Tick = time.Millisecond
+	}
+	if w.Latency == 0 {
+		w.Latency = time.Millisecond
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"Tick", w.Tick}, {"Latency", w.Latency}} {
+		if d.value < time.Microsecond || d.value%time.Microsecond != 0 || d.value > time.Hour {
+			misuse(where, "%s: %v: want whole microseconds, from 1µs to 1h", d.name, d.value)
+		}
+	}
+	w.Controllers, w.Kafka = 1, "4.3"
+	return w
+}
+
+// machine is the world as the state machine takes it. Eligible leader replicas (KIP-966) are off, as in
+// a cluster that was upgraded to 4.3 and has not raised the feature (R3.17).
+func (w World) machine() machine.World {
+	broker, problem := config.ParseBroker(w.Config)
+	mustParse("World.Config", problem)
+	return machine.World{
+		Brokers: int32(w.Brokers), Racks: slices.Clone(w.Racks), Seed: w.Seed,
+		Tick: w.Tick.Microseconds(), Latency: w.Latency.Microseconds(), Broker: broker,
+	}
+}
