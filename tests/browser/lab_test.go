@@ -47,7 +47,7 @@ func liveCharts(t *testing.T) *notebook.Notebook {
 		quoted, _ := json.Marshal(string(data))
 		return &notebook.Cell{Type: notebook.Code, Source: "import json\nfrom IPython.display import display\nbundle = json.loads(" + string(quoted) + ")\nshown = display(bundle, raw=True, display_id=True)"}
 	}
-	for _, s := range samples(t, "curve-lag", "replay") {
+	for _, s := range samples(t, "lag", "replay") {
 		cells = append(cells, show(s))
 	}
 	// The display of the cell above grows: first its frames one by one, then all.

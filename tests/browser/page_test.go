@@ -20,7 +20,10 @@ import (
 	"kafkalab/install/notebook"
 )
 
-// sample is one chart of charts/testdata/specs.
+// golden holds charts that Go drew of real clusters, with their still pictures.
+const golden = "../../charts/testdata/golden/"
+
+// sample is one chart of them.
 type sample struct {
 	name     string
 	envelope map[string]any
@@ -30,7 +33,7 @@ func samples(t *testing.T, names ...string) []sample {
 	t.Helper()
 	var all []sample
 	for _, name := range names {
-		data, err := os.ReadFile("../../charts/testdata/specs/" + name + ".json")
+		data, err := os.ReadFile(golden + name + ".json")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +49,7 @@ func samples(t *testing.T, names ...string) []sample {
 	return all
 }
 
-var everySample = []string{"cluster", "replay", "curve-high-watermark", "curve-isr-size", "curve-lag"}
+var everySample = []string{"cluster", "replay", "high-watermark", "isr-size", "lag"}
 
 // stillPNG is a picture that nobody takes for a drawn chart.
 func stillPNG() string {
@@ -125,7 +128,7 @@ func hostileCharts(t *testing.T) (all []sample, kinds []string) {
 		all, kinds = append(all, sample{name, envelope}), append(kinds, kind)
 	}
 	for _, attack := range attacks {
-		for _, s := range samples(t, "curve-high-watermark", "replay") {
+		for _, s := range samples(t, "high-watermark", "replay") {
 			var spec any
 			json.Unmarshal([]byte(s.envelope["spec"].(string)), &spec)
 			data, _ := json.Marshal(poison(spec, attack, ""))
@@ -138,7 +141,7 @@ func hostileCharts(t *testing.T) (all []sample, kinds []string) {
 		`"constructor":{"prototype":{"x":1}}`, `"title":{"toString":"x"}`, `"series":[{"renderItem":"alert(1)"}]`,
 		`"title":["<img src=x onerror=ran=['list']>"]`, `"xMin":"<script>"`, `"panels":"x"`,
 	} {
-		s := samples(t, "curve-lag")[0]
+		s := samples(t, "lag")[0]
 		s.envelope["spec"] = strings.TrimSuffix(s.envelope["spec"].(string), "}") + "," + change + "}" // the last of two fields wins
 		s.envelope["alt"] = attacks[0]
 		add(change, "png", s.envelope)
@@ -202,4 +205,30 @@ func TestHostileChartsRunNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	script(t, "hostile", map[string]any{"page": fileURL(path), "kinds": kinds, "names": names})
+}
+
+// The picture that the browser draws is, shape by shape, the one that Go draws for the PNG.
+func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
+	var pictures []any
+	for _, name := range []string{"cluster", "replay"} {
+		data, err := os.ReadFile(golden + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		svg, err := os.ReadFile(golden + name + ".svg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		envelope, _, err := charts.ParseEnvelope(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pictures = append(pictures, map[string]any{"name": name, "svg": string(svg), "chart": envelope})
+	}
+	path := filepath.Join(t.TempDir(), "golden.html")
+	page := "<!DOCTYPE html><meta charset=utf-8><body data-jp-theme-light=true><script>" + assets.Script() + "</script>"
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script(t, "golden", map[string]any{"page": fileURL(path), "pictures": pictures})
 }

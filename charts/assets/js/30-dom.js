@@ -40,10 +40,11 @@ const STYLE = `
 .kafkalab-chart:focus { outline: none; }
 .kafkalab-chart:focus-visible { outline: 2px solid #0072B2; outline-offset: -2px; border-radius: 4px; }
 .kafkalab-chart svg { display: block; max-width: 100%; }
+.kafkalab-chart > svg { height: auto; }
 .kafkalab-chart svg text { font-family: system-ui, sans-serif; }
-.kafkalab-words { margin: 0; padding: 0 4px; overflow: auto; }
+.kafkalab-words { margin: 0; padding: 4px 2px; overflow: auto; }
 .kafkalab-words p { margin: 0; padding: 0; line-height: 18px; }
-.kafkalab-controls { display: flex; align-items: center; gap: 4px; height: 36px; padding: 0 4px; }
+.kafkalab-controls { display: flex; align-items: center; gap: 4px; height: 36px; padding: 0 2px; }
 .kafkalab-controls button { display: flex; align-items: center; justify-content: center; width: 30px; height: 26px; padding: 0; border: 1px solid currentColor; border-radius: 4px; background: none; color: inherit; cursor: pointer; opacity: .85; }
 .kafkalab-controls button:hover { opacity: 1; background: rgba(128,128,128,.18); }
 .kafkalab-controls button[aria-disabled=true] { opacity: .35; cursor: default; background: none; }

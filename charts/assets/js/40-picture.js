@@ -9,13 +9,15 @@ const ROW_HEIGHT = 62;
 const BOX_FOOT = 4;
 const BOX_PAD = 10;
 const ELLIPSIS_SLOT = 14;
-const CELL_PITCH = 18;
+const PICTURE_WIDTH = 820;
+const CELL_PITCH = 19;
 const CELL_WIDTH = 16;
 const STRIP_TOP = 20;
 const STRIP_HEIGHT = 24;
 const LEGEND_TOP = 8;
 const LEGEND_LINE = 18;
 const CLIENT_LINE = 17;
+const CLIENTS_TOP = 6;
 const CHIP_BASE = 24;
 const CHIP_LETTER = 6.6;
 const MAX_KEY_LINES = 2;
@@ -89,7 +91,7 @@ function highWatermark(x, y, height, ink) {
 }
 
 function boxGeometry(spec) {
-  const width = Math.min(Math.floor((spec.width - BOX_GAP * (spec.columns - 1)) / spec.columns), BOX_MAX_WIDTH);
+  const width = Math.min(Math.floor((PICTURE_WIDTH - BOX_GAP * (spec.columns - 1)) / spec.columns), BOX_MAX_WIDTH);
   const height = BOX_HEADER + Math.max(spec.rows, 1) * ROW_HEIGHT + BOX_FOOT;
   return { width, height, lines: Math.ceil(spec.brokers.length / spec.columns) };
 }
@@ -105,7 +107,7 @@ function drawPicture(into, spec, state, ink) {
   });
   const legend = drawLegend(spec, BOXES_TOP + lines * (height + BOX_GAP) + LEGEND_TOP, ink);
   parts.push(legend.drawn);
-  state.clients.forEach((line, i) => parts.push(label(2, legend.bottom + 8 + i * CLIENT_LINE, 12, ink.ink, line)));
+  state.clients.forEach((line, i) => parts.push(label(2, legend.bottom + CLIENTS_TOP + 8 + i * CLIENT_LINE, 12, ink.ink, line)));
   for (const [name, value] of [["width", spec.width], ["height", spec.height], ["viewBox", `0 0 ${spec.width} ${spec.height}`],
     ["preserveAspectRatio", "xMinYMin meet"]]) into.setAttribute(name, value);
   into.replaceChildren(...parts);
@@ -122,7 +124,7 @@ function drawBroker(spec, state, b, x, y, width, height, ink) {
     label(down ? right - 16 : right, y + 19, 11, is === "up" ? ink.soft : ink.alarmInk, STATE_TEXT[is], end),
     straight(x + 1, y + BOX_HEADER, x + width - 1, y + BOX_HEADER, { stroke: ink.line }));
   if (down) group.appendChild(cross(right - 5, y + 14.5, 5, 2.6, ink.alarmInk));
-  const logs = svg("g", down ? { opacity: 0.5 } : {});
+  const logs = svg("g", down ? { opacity: 0.62 } : {});
   spec.replicas.forEach((place, r) => {
     if (place.b === b) drawReplica(logs, spec, state, r, x, y + BOX_HEADER + place.row * ROW_HEIGHT, width, ink);
   });
@@ -152,7 +154,7 @@ function drawReplica(into, spec, state, r, x, y, width, ink) {
   }
   drawCells(into, log, partition.from, spec.cells, cellsX, top, ink);
   const at = log.hw - partition.from;
-  if (at >= 0 && at <= spec.cells) into.appendChild(highWatermark(cellsX + at * CELL_PITCH - 1, top - 4, STRIP_HEIGHT + 7, ink));
+  if (at >= 0 && at <= spec.cells) into.appendChild(highWatermark(cellsX + at * CELL_PITCH - 1.5, top - 4, STRIP_HEIGHT + 7, ink));
 }
 
 function drawCells(into, log, from, slots, x, top, ink) {
@@ -163,7 +165,7 @@ function drawCells(into, log, from, slots, x, top, ink) {
     drawCell(into, c, cx, top, c[0] < log.hw, ink);
     if (i > 0 && visible[i - 1][2] !== c[2]) {
       into.append(label(cx + CELL_WIDTH / 2, top + STRIP_HEIGHT + 12, 9, ink.paletteText[3], `e${c[2]}`, { ...below, ...bold }),
-        straight(cx - 1, top - 2, cx - 1, top + STRIP_HEIGHT + 6, { stroke: ink.paletteText[3], "stroke-width": 1.2 }));
+        straight(cx - 1.5, top - 2, cx - 1.5, top + STRIP_HEIGHT + 6, { stroke: ink.paletteText[3], "stroke-width": 1.2 }));
     } else if (i === 0 || c[0] % 5 === 0) {
       into.appendChild(label(cx + CELL_WIDTH / 2, top + STRIP_HEIGHT + 12, 9, ink.soft, String(c[0]), below));
     }
@@ -216,7 +218,7 @@ function chips(keys, width) {
 }
 
 function drawLegend(spec, y, ink) {
-  const { placed, lines } = chips(spec.keys, spec.width);
+  const { placed, lines } = chips(spec.keys, PICTURE_WIDTH);
   const drawn = svg("g");
   for (const { key, string, x, line } of placed) {
     const top = y + line * LEGEND_LINE;

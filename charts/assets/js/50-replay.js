@@ -50,7 +50,8 @@ class ReplayView {
     this.last = button("last", "last moment (End)", () => this.go(Infinity));
     this.controls = html("div", { class: "kafkalab-controls" },
       this.first, this.back, this.player, this.forward, this.last, this.slider, this.clock);
-    this.host.append(this.words, this.controls);
+    this.host.prepend(this.controls);
+    this.host.append(this.words);
     this.host.tabIndex = 0;
     this.key = (event) => this.onKey(event);
     this.host.addEventListener("keydown", this.key);
@@ -119,7 +120,7 @@ class ReplayView {
     drawPicture(this.svg, spec, state, ink);
     this.host.style.color = ink.ink;
     if (kind !== "replay") return;
-    this.words.style.height = `${spec.wordLines * 18}px`;
+    this.words.style.height = `${spec.wordLines * 18 + 8}px`;
     this.words.replaceChildren(...state.words.map((line) => html("p", {}, line)));
     const last = this.states.length - 1;
     this.slider.max = String(last);

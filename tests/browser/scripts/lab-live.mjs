@@ -13,7 +13,7 @@ await browse(async (browser) => {
   await lab.runAll();
   await lab.whenRun();
   await lab.scrollTo(0);
-  await drawn(lab.figure(0), chart("curve-lag"));
+  await drawn(lab.figure(0), chart("lag"));
   await lab.scrollTo(1);
   await drawn(lab.figure(1), chart("replay"));
   assert.equal(requests.filter((url) => url.includes("/echarts.")).length, 1, "ECharts is loaded once, at the first curve");

@@ -75,7 +75,8 @@ export class Lab {
   }
 
   async scrollTo(i) {
-    await this.cell(i).scrollIntoViewIfNeeded();
+    // JupyterLab may replace a cell's output while it is scrolled to.
+    await eventually(`cell ${i}`, () => this.cell(i).scrollIntoViewIfNeeded({ timeout: 2000 }));
   }
 
   // command runs one of JupyterLab's commands; the server is started with its app exposed for this.
