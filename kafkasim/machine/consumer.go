@@ -170,8 +170,12 @@ func (c *Consumer) part(tp TopicPartition) *ConsumerPart {
 	return nil
 }
 
-// named finds an assigned partition by its topic's name; it must be assigned.
+// named finds an assigned partition by its topic's name; it must be assigned. A partition of a topic that is
+// assigned whole may be named before the metadata know it.
 func (c *Consumer) named(topic string, partition int32) *ConsumerPart {
+	if topic == c.WholeOf {
+		c.addPart(topic, partition)
+	}
 	for i := range c.Parts {
 		if c.Parts[i].Topic == topic && c.Parts[i].TP.Partition == partition {
 			return &c.Parts[i]

@@ -12,6 +12,7 @@ import "kafkalab/kafkasim/config"
 // reset lets the position be asked for: EarliestTimestamp or LatestTimestamp.
 func (p *ConsumerPart) reset(to int64) {
 	p.State, p.ResetTo, p.Asked = PositionAwaitReset, to, false
+	p.Position, p.Epoch = -1, -1
 }
 
 // follow takes the partition's leader from the metadata, without validation.
