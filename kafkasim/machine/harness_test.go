@@ -33,6 +33,8 @@ type bench struct {
 	watch       *Watch
 	answers     map[uint32]answer
 	conn        uint32
+	seen        []Event // every event, in order, when recording
+	recording   bool
 }
 
 type answer struct {
@@ -74,6 +76,9 @@ func (b *bench) topicWith(name string, props config.Topic, assignment ...[]NodeI
 func (b *bench) step() (Event, bool) {
 	b.t.Helper()
 	e, ok := b.Step()
+	if b.recording {
+		b.seen = append(b.seen, e)
+	}
 	if e.To >= FirstProbe {
 		b.answers[e.Correlation] = answer{e.At, e.Payload}
 	}
@@ -218,4 +223,67 @@ func sameSet(a, b []NodeID) bool {
 	slices.Sort(a)
 	slices.Sort(b)
 	return slices.Equal(a, b)
+}
+
+// record starts to keep every event.
+func (b *bench) record() { b.seen, b.recording = nil, true }
+
+// fetchAnswers are the answers that a follower got for a partition since record.
+func (b *bench) fetchAnswers(follower NodeID, tp TopicPartition) []FetchResult {
+	var out []FetchResult
+	for _, e := range b.seen {
+		if m, ok := e.Payload.(FetchResponse); ok && e.To == follower {
+			for _, p := range m.Parts {
+				if p.TP == tp {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// epochRun is a run of records in one epoch: how logs are written down in the tests.
+type epochRun struct {
+	epoch int32
+	n     int
+}
+
+// craft makes a log of one-record batches.
+func craft(runs ...epochRun) partlog.Log {
+	var l partlog.Log
+	for _, r := range runs {
+		if r.n == 0 {
+			l.Epochs.Assign(r.epoch, l.End)
+		}
+		for range r.n {
+			value := fmt.Sprintf("e%d@%d", r.epoch, l.End)
+			l.Append(partlog.Batch{
+				BaseOffset: l.End, LeaderEpoch: r.epoch, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Size: 70,
+				Records: []partlog.Record{{Value: value}}, Sender: -2, Serial: r.epoch<<16 + int32(l.End),
+			}, 1<<30)
+		}
+	}
+	return l
+}
+
+// crafted makes a partition led by the first replica in an epoch, whose replicas already have these logs.
+func (b *bench) crafted(epoch int32, replicas []NodeID, isr []NodeID, logs ...partlog.Log) TopicPartition {
+	b.t.Helper()
+	topic := int32(len(b.Controller.Image.Topics))
+	tp := TopicPartition{Topic: topic}
+	for i, id := range replicas {
+		at, _ := b.broker(id).findReplica(tp)
+		b.broker(id).Replicas = slices.Insert(b.broker(id).Replicas, at, Replica{TP: tp, Log: logs[i], LeaderEpoch: -1, PartitionEpoch: -1})
+	}
+	b.TopicBase = append(b.TopicBase, topic)
+	b.Truth.Partitions = append(b.Truth.Partitions, PartitionTruth{})
+	b.commit([]MetadataRecord{
+		{Kind: TopicRecord, TP: tp, Name: fmt.Sprint("crafted", topic), Props: topicDefaults()},
+		{Kind: PartitionRecord, TP: tp, Partition: PartitionRegistration{
+			Replicas: replicas, ISR: isr, Leader: replicas[0], LeaderEpoch: epoch, PartitionEpoch: epoch,
+		}},
+	})
+	b.watch = NewWatch(b.State)
+	return tp
 }
