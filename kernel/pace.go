@@ -8,7 +8,7 @@ import (
 // What the server lets pass in any 3 seconds is 3,000,000 bytes of streams and 3,000 messages. An
 // allowance that refills at a rate and holds a burst never spends more than burst + 3 × rate.
 const (
-	byteRate, byteBurst       = 850e3, 400e3
+	byteRate, byteBurst       = 800e3, 450e3
 	messageRate, messageBurst = 800, 500
 	messageOverhead           = 1000 // header, parent header and signature of one message, in bytes
 	longestWait               = 50 * time.Millisecond

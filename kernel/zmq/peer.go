@@ -2,6 +2,7 @@ package zmq
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -159,7 +160,7 @@ func (p *peer) Write(b []byte) (int, error) {
 	p.skip -= n
 	p.asm.add(b[n:], func(message []byte) {
 		switch {
-		case message[0]&flagCommand != 0:
+		case message[0]&flagCommand != 0 || bytes.Equal(message, marker):
 		case p.held:
 			p.behind = append(p.behind, message)
 		default:

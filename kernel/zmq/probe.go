@@ -1,6 +1,7 @@
 package zmq
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -8,8 +9,8 @@ import (
 )
 
 // probe is a subscriber inside the kernel. zmq4's XPUB puts messages into a queue of its own that cannot
-// be asked whether it is empty; but it serves its subscribers in turn, so what the probe has seen has
-// left that queue. Closing waits for the probe, or the last messages would be lost.
+// be asked whether it is empty; but it serves its subscribers message by message. Closing sends a marker
+// behind the last message and waits until the probe has seen it, or the last messages would be lost.
 type probe struct {
 	pending []byte
 	skip    int
@@ -18,9 +19,15 @@ type probe struct {
 	mu         sync.Mutex
 	change     *sync.Cond
 	subscribed bool
-	seen       int64
+	drained    bool
 	closed     bool
 }
+
+// marker is the message behind the last one; peers do not get to see it.
+var (
+	markerTopic = []byte("\x00kafkalab: nothing follows")
+	marker      = appendFrame(nil, 0, markerTopic)
+)
 
 func newProbe() *probe {
 	p := &probe{skip: greetingSize}
@@ -47,24 +54,28 @@ func (p *probe) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Write counts messages.
+// Write looks for the marker.
 func (p *probe) Write(b []byte) (int, error) {
 	n := min(p.skip, len(b))
 	p.skip -= n
 	p.asm.add(b[n:], func(message []byte) {
-		if message[0]&flagCommand != 0 {
-			return
+		if bytes.Equal(message, marker) {
+			p.mu.Lock()
+			p.drained = true
+			p.change.Broadcast()
+			p.mu.Unlock()
 		}
-		p.mu.Lock()
-		p.seen++
-		p.change.Broadcast()
-		p.mu.Unlock()
 	})
 	return len(b), nil
 }
 
-// wait waits until the probe is subscribed and has seen n messages, at most until the deadline.
-func (p *probe) wait(n int64, deadline time.Time) bool {
+// waitSubscribed waits until zmq4 publishes to the probe.
+func (p *probe) waitSubscribed(deadline time.Time) bool { return p.wait(&p.subscribed, deadline) }
+
+// waitDrained waits until the marker has come through.
+func (p *probe) waitDrained(deadline time.Time) bool { return p.wait(&p.drained, deadline) }
+
+func (p *probe) wait(flag *bool, deadline time.Time) bool {
 	timer := time.AfterFunc(time.Until(deadline), func() {
 		p.mu.Lock()
 		p.change.Broadcast()
@@ -73,10 +84,10 @@ func (p *probe) wait(n int64, deadline time.Time) bool {
 	defer timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for (!p.subscribed || p.seen < n) && !p.closed && time.Now().Before(deadline) {
+	for !*flag && !p.closed && time.Now().Before(deadline) {
 		p.change.Wait()
 	}
-	return p.subscribed && p.seen >= n
+	return *flag
 }
 
 // Close implements net.Conn.

@@ -49,7 +49,6 @@ type Server struct {
 	sockets   map[wire.Channel]zmq4.Socket
 	listeners map[wire.Channel]*listener
 	probe     *probe
-	published atomic.Int64
 	warned    sync.Map // by kind of message, so that a flood is not logged as one
 }
 
@@ -164,7 +163,7 @@ func (s *Server) Serve(ctx context.Context, k *kernel.Kernel) error {
 		ports[string(ch)+"_port"] = s.info.Port(ch)
 		go s.listeners[ch].run()
 	}
-	if !s.probe.wait(0, time.Now().Add(s.opts.Linger)) {
+	if !s.probe.waitSubscribed(time.Now().Add(s.opts.Linger)) {
 		s.shut()
 		return errors.New("zmq: the iopub socket does not take subscriptions")
 	}
@@ -237,9 +236,6 @@ func (s *Server) Send(ch wire.Channel, m *wire.Message) {
 		s.opts.Log.Printf("%s is not sent: %v", m.Header.MsgType, err)
 		return
 	}
-	if ch == wire.IOPub {
-		s.published.Add(1)
-	}
 	if err := s.sockets[ch].Send(zmq4.NewMsgFrom(frames...)); err != nil {
 		s.opts.Log.Printf("%s is not sent: %v", m.Header.MsgType, err)
 	}
@@ -260,7 +256,9 @@ func (s *Server) welcome(k *kernel.Kernel, topic string) []byte {
 // linger waits until every peer has taken what was said to it, for a while.
 func (s *Server) linger() {
 	deadline := time.Now().Add(s.opts.Linger)
-	s.probe.wait(s.published.Load(), deadline)
+	if s.sockets[wire.IOPub].Send(zmq4.NewMsg(markerTopic)) == nil {
+		s.probe.waitDrained(deadline)
+	}
 	var wg sync.WaitGroup
 	for _, l := range s.listeners {
 		for _, p := range l.all() {
