@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
@@ -76,6 +78,24 @@ func Export(nb *Notebook, options ExportOptions) ([]byte, error) {
 	}
 	out.WriteString("</body>\n</html>\n")
 	return out.Bytes(), nil
+}
+
+// ExportFile is Export of a notebook file, titled by its first heading, with the pictures of its folder.
+func ExportFile(path string) ([]byte, error) {
+	nb, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.OpenRoot(filepath.Dir(path)) // no link in it leads out
+	if err != nil {
+		return nil, fmt.Errorf("%s: its folder cannot be read: %w", path, err)
+	}
+	defer folder.Close()
+	page, err := Export(nb, ExportOptions{Files: folder.FS()})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return page, nil
 }
 
 // policy lets the page's own scripts run, by their hashes, and nothing be loaded.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -183,6 +184,34 @@ func TestPicturesComeAlong(t *testing.T) {
 		if !strings.Contains(page, "[picture: "+alt+"]") {
 			t.Errorf("picture %s is not named as left out", alt)
 		}
+	}
+}
+
+func TestExportFileTakesPicturesFromItsFolderOnly(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "course")
+	os.Mkdir(folder, 0o755)
+	png, _ := base64.StdEncoding.DecodeString(pixel)
+	os.WriteFile(filepath.Join(dir, "secret.png"), png, 0o644)
+	os.WriteFile(filepath.Join(folder, "in.png"), png, 0o644)
+	os.Symlink("../secret.png", filepath.Join(folder, "out.png"))
+	nb := New("kafkalab", "Go (Kafka Lab)", "go")
+	nb.Cells = []*Cell{{Type: Markdown, ID: "m", Source: "# A title\n\n![in](in.png) ![out](out.png)"}}
+	path := filepath.Join(folder, "n.ipynb")
+	if err := nb.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	page, err := ExportFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<title>A title</title>", `<img alt="in" src="data:image/png;base64,`, "[picture: out]"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if _, err := ExportFile(filepath.Join(folder, "none.ipynb")); err == nil || !strings.Contains(err.Error(), "there is no such notebook file") {
+		t.Errorf("a missing file: %v", err)
 	}
 }
 

@@ -171,6 +171,7 @@ class EChartsView {
     this.resizer = new ResizeObserver(() => this.fit());
     this.resizer.observe(host);
     this.gone = false;
+    this.busy = false; // waiting for the library
   }
 
   update(chart) {
@@ -190,7 +191,9 @@ class EChartsView {
   async draw() {
     const chart = this.chart;
     try {
+      this.busy = true;
       const library = await this.library();
+      this.busy = false;
       if (this.gone || chart !== this.chart) return; // a newer chart came while the library loaded
       if (!this.host.clientWidth) return this.later();
       if (!this.instance) {
@@ -213,7 +216,7 @@ class EChartsView {
 
   fit() {
     if (this.gone || !this.chart) return;
-    if (!this.instance) return this.draw();
+    if (!this.instance) return this.busy ? undefined : this.draw();
     if (this.host.clientWidth) this.instance.resize({ width: this.host.clientWidth, height: this.chart.h });
     else this.later();
   }

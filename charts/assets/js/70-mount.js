@@ -18,7 +18,6 @@ class Figure {
     this.kind = "";
     addStyle();
     host.classList.add("kafkalab-chart");
-    host.setAttribute("role", "group");
     this.endTheme = onTheme(() => this.view && this.view.theme());
   }
 
@@ -50,6 +49,7 @@ class Figure {
       this.kind = kind;
       this.view = new View(this.host, this.env);
     }
+    this.host.setAttribute("role", kind === "replay" ? "group" : "img");
     this.host.setAttribute("aria-label", chart.alt);
     this.host.style.height = `${chart.h}px`;
     this.host.dataset.kafkalab = kind;
@@ -59,7 +59,7 @@ class Figure {
 
   fallBack(alt, png, why) {
     this.clear();
-    this.host.setAttribute("aria-label", alt);
+    for (const name of ["role", "aria-label"]) this.host.removeAttribute(name); // the picture has its own
     this.host.style.height = "auto";
     this.host.dataset.kafkalab = "png";
     if (why) console.warn(`kafkalab: ${why}`);

@@ -7,9 +7,10 @@ export class Lab {
   }
 
   // open loads JupyterLab with a notebook in a workspace of its own.
-  static async open(browser, name, options = {}) {
+  static async open(browser, name, options = {}, prepare = () => {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, acceptDownloads: true, ...options });
     const page = await context.newPage();
+    await prepare(page);
     const workspace = `t${Date.now()}`;
     await page.goto(`${config.url}lab/workspaces/${workspace}/tree/${encodeURIComponent(name)}?token=${config.token}&reset`);
     const lab = new Lab(page);
