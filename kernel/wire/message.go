@@ -42,6 +42,7 @@ type Message struct {
 	Metadata   json.RawMessage // empty means {}
 	Content    json.RawMessage // empty means {}
 	Buffers    [][]byte
+	Signature  []byte // as received; empty without a key
 }
 
 // AsParent is the header to put into the parent field of whatever this message causes.
@@ -121,6 +122,7 @@ func (s *Signer) Decode(frames [][]byte) (Message, error) {
 		Metadata:   parts[2],
 		Content:    parts[3],
 		Buffers:    rest[5:],
+		Signature:  rest[0],
 	}
 	return m, m.check()
 }

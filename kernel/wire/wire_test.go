@@ -159,17 +159,20 @@ func TestParseDate(t *testing.T) {
 
 func TestSeenRefusesAReplayAndForgetsTheOldest(t *testing.T) {
 	seen := NewSeen(2)
-	h := func(id string) Header { return Header{Session: "s", MsgID: id} }
-	if !seen.First(h("a")) || seen.First(h("a")) {
+	m := func(signature string) *Message { return &Message{Signature: []byte(signature)} }
+	if !seen.First(m("a")) || seen.First(m("a")) {
 		t.Error("a is new once")
 	}
-	seen.First(h("b"))
-	seen.First(h("c")) // pushes a out
-	if seen.First(h("c")) || !seen.First(h("a")) {
-		t.Error("the last two ids are kept, older ones forgotten")
+	seen.First(m("b"))
+	seen.First(m("c")) // pushes a out
+	if seen.First(m("c")) || !seen.First(m("a")) {
+		t.Error("the last two are kept, older ones forgotten")
 	}
-	if len(seen.ids) != 2 {
-		t.Errorf("%d ids kept, want 2", len(seen.ids))
+	if len(seen.signatures) != 2 {
+		t.Errorf("%d signatures kept, want 2", len(seen.signatures))
+	}
+	if !seen.First(m("")) || !seen.First(m("")) {
+		t.Error("without signatures nothing is a replay")
 	}
 }
 

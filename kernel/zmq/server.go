@@ -196,8 +196,8 @@ func (s *Server) receive(ch wire.Channel, k *kernel.Kernel) {
 			s.drop(&s.counts.BadSignature, ch, err)
 		case err != nil:
 			s.drop(&s.counts.BadMessage, ch, err)
-		case !s.seen.First(m.Header):
-			s.drop(&s.counts.Replayed, ch, fmt.Errorf("msg_id %s was there before", m.Header.MsgID))
+		case !s.seen.First(&m):
+			s.drop(&s.counts.Replayed, ch, fmt.Errorf("%s %s was there before", m.Header.MsgType, m.Header.MsgID))
 		default:
 			k.Handle(ch, m)
 		}
