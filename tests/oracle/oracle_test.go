@@ -1,0 +1,45 @@
+package oracle
+
+import (
+	"errors"
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var recordings = flag.String("recordings", "testdata", "folder of recordings to replay")
+
+// TestRecordings replays every recording of the folder: what real brokers did is what the simulator does.
+func TestRecordings(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(*recordings, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in %s (%v)", *recordings, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			rec, err := load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newReplay(t, rec)
+			for i, step := range rec.Steps {
+				if err := r.do(step.Do, step.Saw); errors.Is(err, errInexpressible) {
+					t.Skipf("step %d %s: %v", i, step.Do.name(), err)
+				} else if err != nil {
+					t.Fatalf("step %d at t=%d ms, %v: %v", i, r.Now/millis, describe(step.Do), err)
+				}
+			}
+		})
+	}
+}
+
+func describe(op Operation) string {
+	var words []string
+	for _, field := range []string{"op", "topic", "broker", "toBroker", "acks", "offset", "isr", "leader", "note"} {
+		if op.has(field) {
+			words = append(words, field+"="+string(op[field]))
+		}
+	}
+	return strings.Join(words, " ")
+}

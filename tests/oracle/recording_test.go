@@ -1,0 +1,127 @@
+// Package oracle replays what real Kafka clusters did on the simulator, step by step, and compares what
+// each step saw. README.md says where the recordings come from.
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// Recording is one file of the schema kafka-oracle/1.
+type Recording struct {
+	Scenario string
+	Title    string
+	Kafka    string
+	Random   bool
+	Cluster  struct {
+		Controllers []int
+		Brokers     []int
+		Racks       map[string]string
+		Features    map[string]int
+		Config      map[string]string
+	}
+	Steps []struct {
+		Do  Operation
+		Saw json.RawMessage
+	}
+}
+
+// Operation is what a step did: its name and its fields.
+type Operation map[string]json.RawMessage
+
+func load(path string) (*Recording, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	rec := new(Recording)
+	if err := json.Unmarshal(raw, rec); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rec, nil
+}
+
+func (op Operation) name() string { return op.str("op") }
+
+func (op Operation) has(field string) bool { _, ok := op[field]; return ok }
+
+func (op Operation) str(field string) string {
+	var s string
+	op.into(field, &s)
+	return s
+}
+
+// num reads a number, which some recordings write as a string.
+func (op Operation) num(field string, otherwise int64) int64 {
+	raw, ok := op[field]
+	if !ok {
+		return otherwise
+	}
+	text := string(raw)
+	if unquoted, err := strconv.Unquote(text); err == nil {
+		text = unquoted
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+func (op Operation) ints(field string) []int {
+	var v []int
+	op.into(field, &v)
+	return v
+}
+
+func (op Operation) strs(field string) []string {
+	var v []string
+	op.into(field, &v)
+	return v
+}
+
+func (op Operation) into(field string, v any) {
+	if raw, ok := op[field]; ok {
+		if err := json.Unmarshal(raw, v); err != nil {
+			panic(fmt.Sprintf("field %s of %s: %v", field, op.name(), err))
+		}
+	}
+}
+
+// snapshot is a partition as a recording shows it; fields that a step dropped are nil.
+type snapshot struct {
+	Leader         *int
+	LeaderEpoch    *int
+	PartitionEpoch *int
+	Replicas       []int
+	ISR            []int
+	ELR            []int
+	LastKnownELR   []int  `json:"lastKnownElr"`
+	Recovery       string // "RECOVERING" while it is so
+	Logs           map[string]*logSnapshot
+}
+
+type logSnapshot struct {
+	Start  *int64
+	LEO    *int64
+	HW     *int64
+	Epochs [][2]int64
+}
+
+type batchSnapshot struct {
+	Base, Last  int64
+	LeaderEpoch int32
+	Size        int32
+	PID         string `json:"pid"`
+	Seq         []int32
+	Records     []string
+}
+
+func sorted(ids []int) []int {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return ids
+}
