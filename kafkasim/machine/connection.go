@@ -15,6 +15,7 @@ type Conn struct {
 	Node    NodeID
 	ID      uint32
 	Muted   bool    // a request of it is being handled
+	Closed  bool    // by the broker: what was on the wire still arrives, and is not read
 	Waiting []Event // requests not read yet
 }
 
@@ -32,9 +33,12 @@ func (b *Broker) conn(node NodeID, id uint32) (int, bool) {
 func (s *State) receive(b *Broker, e Event) {
 	i, found := b.conn(e.From, e.Conn)
 	if !found {
-		b.Conns = slices.Insert(b.Conns, i, Conn{Node: e.From, ID: e.Conn})
+		i = b.openConn(e.From, e.Conn)
 	}
 	c := &b.Conns[i]
+	if c.Closed {
+		return
+	}
 	if c.Muted {
 		c.Waiting = append(c.Waiting, e)
 		return
@@ -43,9 +47,18 @@ func (s *State) receive(b *Broker, e Event) {
 	s.handle(b, e)
 }
 
+// openConn takes up a new connection. The link keeps order, so nothing more comes on a closed one that the
+// same node used before.
+func (b *Broker) openConn(node NodeID, id uint32) int {
+	b.Conns = slices.DeleteFunc(b.Conns, func(c Conn) bool { return c.Closed && c.Node == node })
+	i, _ := b.conn(node, id)
+	b.Conns = slices.Insert(b.Conns, i, Conn{Node: node, ID: id})
+	return i
+}
+
 // reply answers a request and unmutes its connection. The answer to a connection that is gone goes nowhere.
 func (s *State) reply(b *Broker, to NodeID, conn, correlation uint32, p Payload) {
-	if i, found := b.conn(to, conn); found {
+	if i, found := b.conn(to, conn); found && !b.Conns[i].Closed {
 		s.send(b.ID, to, conn, correlation, p)
 		s.unmute(b, &b.Conns[i])
 	}
@@ -80,10 +93,13 @@ func (s *State) readNext(b *Broker, n NextRequest) {
 	s.handle(b, e)
 }
 
-// closeConn closes a connection from the broker's side.
+// closeConn closes a connection from the broker's side. Requests that the peer had sent before it hears of
+// the close are lost, and must not open the connection again.
 func (s *State) closeConn(b *Broker, node NodeID, conn uint32) {
 	s.send(b.ID, node, conn, 0, Disconnected{})
-	s.forgetConn(b, node, conn)
+	if i, found := b.conn(node, conn); found {
+		b.Conns[i] = Conn{Node: node, ID: conn, Closed: true}
+	}
 }
 
 // forgetConn drops a connection that is gone, with what was not read from it. A request of it that waits in

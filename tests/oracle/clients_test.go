@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kafkalab/kafkasim/config"
@@ -88,16 +89,15 @@ func (r *replay) produceAcks0(op Operation, saw json.RawMessage) error {
 	}
 	send(conn-1, config.AcksNone, strings.Repeat("y", int(op.num("valueBytes", 0))))
 	send(conn, config.AcksLeader, "z")
-	r.await(5000*millis, func() bool { return r.answers[conn] != nil || r.answers[conn-1] != nil })
+	delete(r.answers, 0) // a close answers no request in particular
+	r.await(5000*millis, func() bool { return r.answers[conn] != nil || r.answers[0] != nil })
 	var want struct{ Connection string }
 	_ = json.Unmarshal(saw, &want)
 	if want.Connection == "closed" {
-		for _, c := range []uint32{conn - 1, conn} {
-			if _, closed := r.answers[c].(machine.Disconnected); closed {
-				return nil
-			}
+		if _, closed := r.answers[0].(machine.Disconnected); !closed || r.answers[conn] != nil {
+			return fmt.Errorf("the connection stays open: %T", r.answers[conn])
 		}
-		return fmt.Errorf("the connection stays open: %T, %T", r.answers[conn-1], r.answers[conn])
+		return nil
 	}
 	return compareProduce(r.answers[conn], saw)
 }
@@ -138,10 +138,9 @@ func (r *replay) produceAtNewLeader(op Operation, saw json.RawMessage) error {
 	return r.byHand(op, 0, seq, values, saw)
 }
 
+// restart starts the old leader, which then takes its leadership back by a preferred election.
 func (r *replay) restart(op Operation, _ json.RawMessage) error {
-	r.Apply(machine.StartBroker{Broker: machine.NodeID(op.num("broker", 0))})
-	r.quiet()
-	return nil
+	return fmt.Errorf("%w: preferred election", errInexpressible)
 }
 
 // jvmStart is about how long a broker's process takes before it registers; the recorded clusters ran on
@@ -215,8 +214,9 @@ func (r *replay) brokerRecords(op Operation, saw json.RawMessage) error {
 	for _, w := range want {
 		names = append(names, w.Rec)
 	}
-	// Kafka writes one more change record about the log directories; the simulator has one directory.
-	return equalLists("broker records", got, dropDirectoryRecords(names))
+	// Kafka writes one more change record about the log directories, and may write that a broker is fenced
+	// twice in a row; the simulator has one directory and says it once.
+	return equalLists("broker records", slices.Compact(got), slices.Compact(dropDirectoryRecords(names)))
 }
 
 func dropDirectoryRecords(names []string) []string {
