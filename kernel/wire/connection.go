@@ -42,14 +42,19 @@ func ParseConnection(raw []byte) (Connection, error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return Connection{}, fmt.Errorf("not a JSON object as Jupyter writes it: %w", err)
 	}
-	var curve struct {
-		Public string `json:"curve_publickey"`
-		Secret string `json:"curve_secretkey"`
+	var other struct {
+		Public       string          `json:"curve_publickey"`
+		Secret       string          `json:"curve_secretkey"`
+		Registration json.RawMessage `json:"registration_port"`
 	}
-	if err := json.Unmarshal(raw, &curve); err != nil {
+	if err := json.Unmarshal(raw, &other); err != nil {
 		return Connection{}, fmt.Errorf("curve keys: %w", err)
 	}
-	if curve.Public != "" || curve.Secret != "" {
+	if len(other.Registration) > 0 {
+		return Connection{}, errors.New("it is a registration file of the start handshake (protocol 5.6), " +
+			"which this kernel does not speak; declare kernel_protocol_version 5.5 in the kernelspec")
+	}
+	if other.Public != "" || other.Secret != "" {
 		return Connection{}, errors.New("it has CURVE keys, but this kernel cannot encrypt; " +
 			"start it without (the kernelspec does not declare supported_encryption)")
 	}

@@ -215,6 +215,7 @@ func TestConnectionFileIsRefusedByName(t *testing.T) {
 		{`"shell_port": 1`, `"shell_port": "1"`, "not a JSON object"},
 		{`"ip": "127.0.0.1"`, `"ip": ""`, "ip is missing"},
 		{`"key"`, `"curve_secretkey": "x", "key"`, "CURVE"},
+		{`"ip": "127.0.0.1"`, `"registration_port": 5`, "start handshake"},
 		{tcpFile, `[]`, "not a JSON object"},
 	} {
 		_, err := ParseConnection([]byte(strings.Replace(tcpFile, tc.old, tc.new, 1)))
