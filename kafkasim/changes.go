@@ -45,6 +45,9 @@ func (c *Cluster) words(n *note) string {
 	case view.LogStart:
 		return fmt.Sprintf("broker %d: %s log start %d -> %d", n.broker, p, n.b, n.a)
 	case view.Refused:
+		if n.partition < 0 {
+			return fmt.Sprintf("broker %d: refused, %s", n.broker, n.text)
+		}
 		return fmt.Sprintf("broker %d: %s refused, %s", n.broker, p, n.text)
 	case view.Lost:
 		return fmt.Sprintf("%s: %s, acknowledged and lost", p, offsets(n.a, n.b))

@@ -63,7 +63,7 @@ func (x *Consumer) call(verb, topic string, numbers ...int) string {
 func (x *Consumer) Assign(topic string, partitions ...int) *Consumer {
 	x.needsOpen("Assign")
 	where := x.where("Assign")
-	x.c.topicIndex(where, topic)
+	t := x.c.topicIndex(where, topic)
 	cmd := machine.Assign{Consumer: x.i, Topic: topic}
 	for _, p := range partitions {
 		tp := x.c.partitionOf(where, topic, p)
@@ -71,6 +71,11 @@ func (x *Consumer) Assign(topic string, partitions ...int) *Consumer {
 			misuse(where, "partition %d is named twice", p)
 		}
 		cmd.Partitions = append(cmd.Partitions, tp.Partition)
+	}
+	if len(partitions) == 0 {
+		for p := range x.c.image().Topics[t].Partitions {
+			cmd.Partitions = append(cmd.Partitions, int32(p))
+		}
 	}
 	x.c.apply(x.call("Assign", topic, partitions...), cmd)
 	return x
@@ -146,7 +151,7 @@ func (x *Consumer) Poll(timeout time.Duration) *Records {
 	if timeout < 0 {
 		misuse(x.where("Poll"), "%v: want how long to wait at most, such as 100 * time.Millisecond", timeout)
 	}
-	if len(x.state().Parts) == 0 && x.state().WholeOf == "" {
+	if len(x.state().Parts) == 0 {
 		misuse(x.where("Poll"), "the consumer has no partitions; Assign some first")
 	}
 	start := x.c.s.Now
@@ -191,7 +196,7 @@ func (x *Consumer) polled(took time.Duration) *Records {
 func (x *Consumer) assigned(verb, topic string, partition int) machine.TopicPartition {
 	tp := x.c.partitionOf(x.where(verb), topic, partition)
 	if x.part(topic, partition) == nil {
-		misuse(x.where(verb), "%s is not assigned to this consumer; Assign it, and Poll once if it was assigned with its whole topic", x.c.s.PartitionName(tp))
+		misuse(x.where(verb), "%s is not assigned to this consumer; Assign it first", x.c.s.PartitionName(tp))
 	}
 	return tp
 }

@@ -1,6 +1,7 @@
 package kafkasim
 
 import (
+	"fmt"
 	"time"
 
 	"kafkalab/kafkasim/machine"
@@ -162,7 +163,7 @@ func (c *Cluster) Fork() *Cluster {
 func (c *Cluster) At(t time.Duration) *Cluster {
 	us := t.Microseconds()
 	if us < 0 || us > c.s.Now {
-		misuse("At("+goDuration(us)+")", "the history goes from 0 to %s; run the cluster first to see what is later", inMs(c.s.Now))
+		misuse(fmt.Sprintf("At(%v)", t), "the history goes from 0 to %s; run the cluster first to see what is later", inMs(c.s.Now))
 	}
 	if us == c.s.Now {
 		return c.Fork()

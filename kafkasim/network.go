@@ -35,7 +35,7 @@ func (c *Cluster) node(where string, x any) machine.NodeID {
 			}
 		}
 		names := append([]string{"controller"}, append(c.clientNames(false), c.clientNames(true)...)...)
-		misuse(where, "there is nobody called %q%s; brokers are meant by their numbers", x, meant(x, names, ""))
+		misuse(where, "there is nobody called %q%s (brokers are meant by their numbers)", x, meant(x, names, ""))
 	}
 	misuse(where, "%v (%T) names nobody: want a broker's number, \"controller\" or a client's id", x, x)
 	return machine.NoNode

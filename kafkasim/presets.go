@@ -13,12 +13,12 @@ import (
 // 2 ticks, keep 1 request in flight, are not idempotent, retry, and find partitions by a table of keys:
 // user-1 and user-4 go to P0, user-3 to P1, user-2 and user-5 to P2.
 //
-// Kafka's long waits are cut to ticks: heartbeats every 3 ticks, a broker is fenced after 6 ticks without,
+// Kafka's long waits are cut to ticks: heartbeats every 4 ticks, a broker is fenced after 8 ticks without,
 // a follower leaves the ISR after 10.
 func Page() *Cluster {
 	w := World{Brokers: 3, Seed: 1, Config: Config{
-		"broker.heartbeat.interval.ms": 3,
-		"broker.session.timeout.ms":    6,
+		"broker.heartbeat.interval.ms": 4,
+		"broker.session.timeout.ms":    8,
 		"replica.lag.time.max.ms":      10,
 		"replica.fetch.wait.max.ms":    4,
 		"replica.fetch.backoff.ms":     1,
@@ -40,8 +40,12 @@ func Page() *Cluster {
 
 // Widget is the one-partition world of the course's introduction: the topic log, one partition, on
 // brokers 1, 2 and 3, led by 1. A step is a tick of 10 ms. The producer app sends one record each step.
-// A record takes about one step to be copied to broker 2 and about two to broker 3; a follower that is 3
-// steps behind leaves the ISR. A broker that dies is fenced after 6 steps without heartbeat.
+//
+// The followers look once a step: the leader never has as much as they ask for (replica.fetch.min.bytes), so
+// it lets each fetch wait for 2 ms, and the way there and back takes the other 8. Broker 2's question is
+// slow and the answer quick: it is one step behind. Broker 3's answer is slow: it is two steps behind. A
+// follower that is 3 steps behind leaves the ISR; a broker that is dead is fenced 6 steps after its last
+// heartbeat.
 //
 // Overrides may set properties of the producer (acks), of the topic (min.insync.replicas) and of brokers.
 func Widget(overrides ...Config) *Cluster {
@@ -49,7 +53,8 @@ func Widget(overrides ...Config) *Cluster {
 		"broker.heartbeat.interval.ms": 10,
 		"broker.session.timeout.ms":    60,
 		"replica.lag.time.max.ms":      30,
-		"replica.fetch.wait.max.ms":    10,
+		"replica.fetch.wait.max.ms":    2,
+		"replica.fetch.min.bytes":      1048576,
 		"replica.fetch.backoff.ms":     10,
 		"auto.leader.rebalance.enable": false,
 	}
@@ -57,7 +62,7 @@ func Widget(overrides ...Config) *Cluster {
 	producer := Config{
 		"linger.ms": 0, "max.in.flight.requests.per.connection": 1,
 		"retry.backoff.ms": 10, "retry.backoff.max.ms": 10, "reconnect.backoff.ms": 10,
-		"request.timeout.ms": 500, "delivery.timeout.ms": 60000,
+		"request.timeout.ms": 100, "delivery.timeout.ms": 60000,
 	}
 	consumer := Config{"retry.backoff.ms": 10, "reconnect.backoff.ms": 10, "fetch.max.wait.ms": 100, "auto.offset.reset": "earliest"}
 	sortOverrides("Widget", overrides, broker, topic, producer)
@@ -68,17 +73,28 @@ func Widget(overrides ...Config) *Cluster {
 			c.setLatency(machine.NodeID(l.from), machine.NodeID(l.to), l.latency)
 		}
 		c.createTopic("log", 1, 3, topic, [][]int{{1, 2, 3}})
-		c.sendEvery(c.newProducer("app", nil), w.Tick, "log", nil)
+		app := c.newProducer("app", nil)
+		for i := range c.s.Brokers {
+			c.setLatency(app.state().Node, c.s.Brokers[i].ID, widgetSend)
+		}
+		c.sendEvery(app, w.Tick, "log", nil)
 	})
 	return c
 }
 
-// widgetLinks are the links on which records travel from a leader to a follower: one step to broker 2, two
-// to broker 3, counted from the append to the copy. All others take 1 ms.
+// widgetLinks are the links between the widget's brokers; all others take 1 ms.
 var widgetLinks = []struct {
 	from, to int
 	latency  time.Duration
-}{{1, 2, 8 * time.Millisecond}, {1, 3, 14 * time.Millisecond}, {2, 3, 14 * time.Millisecond}}
+}{
+	{2, 1, 7500 * time.Microsecond}, {1, 2, 500 * time.Microsecond},
+	{3, 1, 500 * time.Microsecond}, {1, 3, 7500 * time.Microsecond},
+	{3, 2, 500 * time.Microsecond}, {2, 3, 7500 * time.Microsecond},
+}
+
+// widgetSend is how long a produce request is on the wire: a record is half a step old when the leader has
+// it.
+const widgetSend = 5 * time.Millisecond
 
 func widgetCode(overrides []Config) string {
 	all := Config{}

@@ -20,6 +20,7 @@ func TestProblems(t *testing.T) {
 		{OwnerProducer, map[string]any{"min.insync.replicas": 2}, `"min.insync.replicas" is a topic property; give it to CreateTopic`},
 		{OwnerTopic, map[string]any{"acks": "all"}, `"acks" is a producer property; give it to NewProducer`},
 		{OwnerBroker, map[string]any{"max.poll.records": 1}, `"max.poll.records" is a consumer property; give it to NewConsumer`},
+		{OwnerTopic, map[string]any{"ack": 1}, `unknown property "ack" - did you mean "acks"? It is a producer property; give it to NewProducer`},
 		{OwnerTopic, map[string]any{"broker.session.timeout.ms": 1}, `"broker.session.timeout.ms" is a broker property; give it to World.Config`},
 		{OwnerProducer, map[string]any{"compression.type": "zstd"}, `compression.type is a real Kafka property that this simulator does not model; remove it (records are not compressed)`},
 		{OwnerConsumer, map[string]any{"group.id": "g"}, `group.id is a real Kafka property that this simulator does not model; remove it (consumer groups are not there yet: use Assign)`},

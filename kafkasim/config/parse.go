@@ -71,6 +71,11 @@ func unknown(o Owner, name string) *Problem {
 	if s := nearest(name, allNames(o)); s != "" {
 		return problem("unknown property %q - did you mean %q?", name, s)
 	}
+	for _, other := range [...]Owner{OwnerTopic, OwnerProducer, OwnerConsumer, OwnerBroker} {
+		if s := nearest(name, Names(other)); s != "" {
+			return problem("unknown property %q - did you mean %q? It is a %s property; give it to %s", name, s, other, other.giveTo())
+		}
+	}
 	return problem("unknown property %q; a %s knows %s", name, o, join(Names(o)))
 }
 

@@ -85,6 +85,8 @@ func (s *State) DescribePayload(p Payload) string {
 		return "Fetch " + list(p.Parts, func(r FetchPart) string {
 			return fmt.Sprintf("%s from %d", s.PartitionName(r.TP), r.FetchOffset)
 		})
+	case NextRequest:
+		return "reads the next request of " + s.NodeName(p.Node)
 	case FetchResponse:
 		return "FetchResponse " + list(p.Parts, s.fetchWords)
 	}

@@ -72,7 +72,8 @@ func (e *Env) condition(s string) (func() bool, error) {
 	return nil, fmt.Errorf("until=%s: no such condition", s)
 }
 
-// watch lets time pass and prints every event that changed something.
+// watch lets time pass and prints every event that changed something; with match=text those whose line has
+// the text, whether they changed something or not.
 func (e *Env) watch(a Args) (string, error) {
 	var cond func() bool
 	end := time.Duration(1<<62 - 1)
@@ -93,6 +94,7 @@ func (e *Env) watch(a Args) (string, error) {
 			return "", err
 		}
 	}
+	match, matching := a.take("match")
 	var out []string
 	for n := 0; n < 100000; n++ {
 		if cond != nil && cond() {
@@ -101,7 +103,7 @@ func (e *Env) watch(a Args) (string, error) {
 		if next, ok := e.C.NextAt(); !ok || next > end {
 			break
 		}
-		if ev := e.C.Step(); len(ev.Changes) > 0 {
+		if ev := e.C.Step(); matching && contains(ev.Text, match) || !matching && len(ev.Changes) > 0 {
 			out = append(out, ev.String())
 		}
 	}
