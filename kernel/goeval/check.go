@@ -1,0 +1,169 @@
+package goeval
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"sort"
+	"strings"
+
+	"kafkalab/kernel/goeval/internal/exec"
+	"kafkalab/kernel/goeval/internal/rtype"
+)
+
+// early marks, in names, the version of an object that a cell defines again further down. It cannot be
+// written in Go source.
+const early = "·"
+
+// checked is a cell that has passed the type checker.
+type checked struct {
+	*parsed
+	unit  *exec.Unit
+	stmts []ast.Stmt // in the order of execution; variable declarations among them
+	last  ast.Expr   // the expression whose values are shown, taken off stmts
+	funcs []*ast.FuncDecl
+	defs  []definition
+	old   map[string]types.Object // what the names meant before
+	main  bool                    // the cell is a whole program: its main is run
+}
+
+// definition is a name that a cell defines, and the statement that does.
+type definition struct {
+	name string
+	stmt int // index into stmts; -1 for declarations that take effect at once
+}
+
+// problem is an error with its place.
+type problem struct {
+	pos token.Pos
+	msg string
+}
+
+// check type-checks a parsed cell in the scope of the session. On success the session's names are those
+// of the cell; restore takes that back.
+func (e *Engine) check(p *parsed) (*checked, []problem) {
+	c := &checked{parsed: p, old: map[string]types.Object{}}
+	b := &builder{e: e, c: c, file: &ast.File{Name: ast.NewIdent("main")}}
+	if prob := b.build(); prob != nil {
+		return nil, prob
+	}
+	info := &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{}, Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{},
+	}
+	c.unit = &exec.Unit{Info: info, Pkg: e.pkg}
+	scope := elems(e.pkg.Scope())
+	for _, d := range c.defs {
+		if _, seen := c.old[d.name]; !seen {
+			c.old[d.name] = scope[d.name]
+		}
+		delete(scope, d.name)
+	}
+	probs := b.runChecker(info)
+	for name := range b.early {
+		delete(scope, name)
+	}
+	dropChildren(e.pkg.Scope())
+	if len(probs) > 0 {
+		c.restore(e, func(string) bool { return true })
+		return nil, probs
+	}
+	if prob := c.order(e); prob != nil {
+		c.restore(e, func(string) bool { return true })
+		return nil, []problem{*prob}
+	}
+	c.takeLast()
+	return c, nil
+}
+
+// restore gives names back their earlier meaning.
+func (c *checked) restore(e *Engine, which func(name string) bool) {
+	scope := elems(e.pkg.Scope())
+	for name, obj := range c.old {
+		if !which(name) {
+			continue
+		}
+		if obj == nil {
+			delete(scope, name)
+		} else {
+			scope[name] = obj
+		}
+	}
+}
+
+// takeLast splits off the last expression of the cell.
+func (c *checked) takeLast() {
+	n := len(c.stmts)
+	if n == 0 {
+		return
+	}
+	es, ok := c.stmts[n-1].(*ast.ExprStmt)
+	if !ok {
+		return
+	}
+	if tv, ok := c.unit.Info.Types[es.X]; ok && tv.IsVoid() {
+		return
+	}
+	c.last, c.stmts = es.X, c.stmts[:n-1]
+}
+
+// runChecker calls go/types and sorts out what is no error in a cell.
+func (b *builder) runChecker(info *types.Info) (probs []problem) {
+	conf := types.Config{
+		Importer: b.e.imp, Sizes: rtype.Sizes, GoVersion: "go1.26",
+		Error: func(err error) {
+			te, ok := err.(types.Error)
+			if !ok || b.harmless(te) {
+				return
+			}
+			probs = append(probs, problem{te.Pos, strings.ReplaceAll(te.Msg, early, "")})
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil && len(probs) == 0 {
+			probs = []problem{{b.file.Package, "internal error of the type checker: " + panicText(r)}}
+		}
+		sort.SliceStable(probs, func(i, j int) bool { return probs[i].pos < probs[j].pos })
+		probs = b.mergeOther(probs)
+	}()
+	types.NewChecker(&conf, b.e.fset, b.e.pkg, info).Files([]*ast.File{b.file})
+	return probs
+}
+
+// harmless filters errors that compiled Go reports and cells allow: an unused import, a last expression
+// that is not used (it is shown).
+func (b *builder) harmless(err types.Error) bool {
+	if strings.HasSuffix(err.Msg, "imported and not used") || strings.Contains(err.Msg, "imported as") && strings.HasSuffix(err.Msg, "and not used") {
+		return true
+	}
+	if last := b.lastExpr(); last != nil && strings.HasSuffix(err.Msg, "is not used") {
+		text := types.ExprString(last)
+		return err.Pos >= last.Pos() && err.Pos < last.End() && (strings.HasPrefix(err.Msg, text+" (") || strings.HasPrefix(err.Msg, text+" is"))
+	}
+	return false
+}
+
+// mergeOther joins the continuation lines that go/types reports as errors of their own.
+func (b *builder) mergeOther(probs []problem) []problem {
+	return slices.DeleteFunc(probs, func(p problem) bool { return strings.HasPrefix(p.msg, "\t") })
+}
+
+func (b *builder) lastExpr() ast.Expr {
+	if n := len(b.c.stmts); n > 0 {
+		if es, ok := b.c.stmts[n-1].(*ast.ExprStmt); ok {
+			return es.X
+		}
+	}
+	return nil
+}
+
+func panicText(r any) string {
+	if err, ok := r.(error); ok {
+		return err.Error()
+	}
+	if s, ok := r.(string); ok {
+		return s
+	}
+	return "panic"
+}

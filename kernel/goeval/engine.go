@@ -1,0 +1,164 @@
+package goeval
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"reflect"
+	"runtime"
+	"sync"
+
+	"kafkalab/kernel"
+	"kafkalab/kernel/goeval/internal/exec"
+	"kafkalab/kernel/goeval/stdlib"
+)
+
+// Options say what a session can use.
+type Options struct {
+	// Libraries come after the standard library, which is always there.
+	Libraries []Library
+	// Capture redirects the file descriptors 1 and 2 of the process into the running cell's output, so
+	// that prints of compiled code are seen too. Only for a process that is a kernel.
+	Capture bool
+	// Log takes what is printed while no cell has run yet; nil discards it.
+	Log io.Writer
+	// Banner is shown by consoles.
+	Banner string
+	// HelpLinks appear in the frontend's Help menu.
+	HelpLinks []kernel.HelpLink
+	// MemoryLimit in bytes ends a cell whose session holds more; 0 means three quarters of the machine's.
+	MemoryLimit uint64
+}
+
+// Engine is one session of Go cells. It implements kernel.Language.
+type Engine struct {
+	opts    Options
+	fset    *token.FileSet
+	pkg     *types.Package
+	machine *exec.Machine
+	imp     *imports
+	std     streams
+
+	mu      sync.Mutex // guards what completion reads while a cell runs
+	names   map[string]string
+	dots    []string
+	cells   map[int]*source
+	files   map[*token.File]*source
+	types   map[string]*typeDecl
+	running *running
+	closed  bool
+}
+
+var _ kernel.Language = (*Engine)(nil)
+
+// New starts a session.
+func New(opts Options) (*Engine, error) {
+	e := &Engine{
+		opts: opts, fset: token.NewFileSet(), pkg: types.NewPackage("main", "main"),
+		names: map[string]string{}, cells: map[int]*source{}, files: map[*token.File]*source{}, types: map[string]*typeDecl{},
+	}
+	std := Library{Symbols: stdlib.Symbols(), Exports: stdlib.Exports(), Imports: stdImports}
+	imp, err := newImports(append([]Library{std}, opts.Libraries...))
+	if err != nil {
+		return nil, err
+	}
+	e.imp = imp
+	if err := scopeUsable(); err != nil {
+		return nil, err
+	}
+	e.machine = exec.NewMachine(e.fset)
+	e.machine.MaxAlloc = uintptr(e.memoryLimit() / 2)
+	e.machine.Symbol = e.symbol
+	e.machine.Intrinsic = e.intrinsic
+	e.machine.Print = func(run *exec.Run, text string) { e.write(run, "stderr", text) }
+	e.machine.Report = e.goroutinePanicked
+	e.machine.Space.Local = func(p *types.Package) bool { return p == e.pkg || e.imp.source(p) != nil }
+	e.machine.Space.Compiled = imp.compiledType
+	for _, l := range opts.Libraries {
+		if l.Poll != nil {
+			l.Poll(e.machine.Poll)
+		}
+	}
+	if err := e.std.start(e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Info describes the language for kernel_info_reply.
+func (e *Engine) Info() kernel.LanguageInfo {
+	return kernel.LanguageInfo{
+		Name: "go", Version: runtime.Version(), MIMEType: "text/x-go", FileExtension: ".go",
+		PygmentsLexer: "go", CodeMirrorMode: "go", NBConvertExporter: "script",
+		Banner: e.opts.Banner, HelpLinks: e.opts.HelpLinks,
+	}
+}
+
+// Interrupt asks the running cell to stop. With no cell running it ends the goroutines that earlier
+// cells left behind.
+func (e *Engine) Interrupt() {
+	e.mu.Lock()
+	r := e.running
+	e.mu.Unlock()
+	if r != nil {
+		r.run.Stop(exec.StopInterrupt)
+		return
+	}
+	e.machine.Current().Stop(exec.StopInterrupt)
+}
+
+// Close ends the session.
+func (e *Engine) Close() {
+	e.Interrupt()
+	e.mu.Lock()
+	closed := e.closed
+	e.closed = true
+	e.mu.Unlock()
+	if !closed {
+		e.std.stop()
+	}
+}
+
+// symbol finds a compiled function or variable.
+func (e *Engine) symbol(pkg, name string) (reflect.Value, bool) {
+	if v, ok := e.std.symbol(pkg, name); ok {
+		return v, true
+	}
+	v, ok := e.imp.symbols(pkg)[name]
+	return v, ok
+}
+
+func (e *Engine) memoryLimit() uint64 {
+	if e.opts.MemoryLimit > 0 {
+		return e.opts.MemoryLimit
+	}
+	return machineMemory() / 4 * 3
+}
+
+// position says where pos is: the cell, and line and column in it (columns count bytes, from 1).
+func (e *Engine) position(pos token.Pos) (src *source, line, col int) {
+	f := e.fset.File(pos)
+	if f == nil {
+		return nil, 0, 0
+	}
+	e.mu.Lock()
+	src = e.files[f]
+	e.mu.Unlock()
+	if src == nil {
+		return nil, 0, 0
+	}
+	p := f.PositionFor(pos, false)
+	if p.Line == 1 {
+		p.Column -= prefixLen
+	}
+	return src, p.Line, max(p.Column, 1)
+}
+
+func (e *Engine) place(pos token.Pos) string {
+	src, line, col := e.position(pos)
+	if src == nil {
+		return "?"
+	}
+	return fmt.Sprintf("[%d]:%d:%d", src.count, line, col)
+}

@@ -1,0 +1,154 @@
+package goeval
+
+import (
+	"go/ast"
+	"go/scanner"
+	"go/types"
+
+	"kafkalab/kernel"
+	"kafkalab/kernel/goeval/internal/exec"
+)
+
+// running is the cell that is being executed.
+type running struct {
+	run *exec.Run
+	out *outlet
+}
+
+// outlet is where a run's output goes.
+type outlet struct {
+	out   kernel.Output
+	count int
+}
+
+// Execute runs one cell. The state of the session outlives every kind of failure.
+func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Outcome) {
+	src := newSource(cell.Count, cell.Code)
+	run := exec.NewRun(&outlet{out, cell.Count})
+	e.mu.Lock()
+	e.running = &running{run: run, out: run.Tag.(*outlet)}
+	e.mu.Unlock()
+	e.machine.SetCurrent(run)
+	defer func() {
+		e.std.flush()
+		e.mu.Lock()
+		e.running = nil
+		e.mu.Unlock()
+		if r := recover(); r != nil { // a defect of this package must not end the session
+			outcome = kernel.Outcome{Failure: e.internalError(r)}
+		}
+	}()
+	prog, c, failure := e.prepare(src)
+	if failure != nil {
+		return kernel.Outcome{Failure: failure}
+	}
+	stop := e.watchMemory(run)
+	res := prog.Run(run)
+	stop()
+	if f := e.failureOf(src, res); f != nil {
+		c.restore(e, func(name string) bool { return c.after(name, res.Reached) })
+		return kernel.Outcome{Failure: f}
+	}
+	return kernel.Outcome{Result: e.show(run, res.Values)}
+}
+
+// prepare takes a cell through parse, check and compile.
+func (e *Engine) prepare(src *source) (prog *exec.Program, c *checked, failure *kernel.Failure) {
+	p, err := e.parse(src)
+	if err != nil {
+		return nil, nil, e.syntaxFailure(src, err.(scanner.ErrorList))
+	}
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if c != nil {
+			c.restore(e, func(string) bool { return true })
+		}
+		no, ok := r.(*exec.Refusal)
+		if !ok {
+			panic(r)
+		}
+		failure = e.compileFailure("NotSupported", []problem{{no.Pos, no.Msg}})
+	}()
+	c, probs := e.check(p)
+	if probs != nil {
+		return nil, nil, e.compileFailure("CompileError", probs)
+	}
+	return e.compile(c), c, nil
+}
+
+// compile turns a checked cell into closures and binds its functions.
+func (e *Engine) compile(c *checked) *exec.Program {
+	scope := e.pkg.Scope()
+	for name, old := range c.old {
+		e.inherit(scope.Lookup(name), old)
+	}
+	e.machine.Generics(c.unit, []*ast.File{{Decls: funcDecls(c.funcs)}}, false)
+	var binds []func()
+	for _, d := range c.funcs {
+		obj, ok := c.unit.Info.Defs[d.Name].(*types.Func)
+		if !ok || obj.Signature().TypeParams().Len()+obj.Signature().RecvTypeParams().Len() > 0 {
+			continue
+		}
+		binds = append(binds, e.machine.CompileFunc(c.unit, d, obj))
+	}
+	prog := e.machine.CompileCell(c.unit, c.stmts, c.last)
+	for _, bind := range binds {
+		bind()
+	}
+	return prog
+}
+
+func funcDecls(fs []*ast.FuncDecl) []ast.Decl {
+	ds := make([]ast.Decl, len(fs))
+	for i, f := range fs {
+		ds[i] = f
+	}
+	return ds
+}
+
+// inherit lets a new definition take the place of an old one of the same type: variables keep their
+// memory, callers of a function run its new body.
+func (e *Engine) inherit(obj, old types.Object) {
+	switch obj := obj.(type) {
+	case *types.Var:
+		if o, ok := old.(*types.Var); ok && types.Identical(obj.Type(), o.Type()) {
+			e.machine.Share(obj, o)
+		}
+	case *types.Func:
+		o, ok := old.(*types.Func)
+		if ok && types.Identical(obj.Type(), o.Type()) && obj.Signature().TypeParams() == nil {
+			e.machine.Replace(obj, o)
+		}
+	}
+}
+
+// after reports whether the statement that gives name its value came after the one reached.
+func (c *checked) after(name string, reached int) bool {
+	for _, d := range c.defs {
+		if d.name == name && d.stmt >= 0 {
+			return d.stmt > reached || d.stmt == reached && reached < len(c.stmts)
+		}
+	}
+	return false
+}
+
+// Evaluate computes one expression for user_expressions.
+func (e *Engine) Evaluate(expression string) (kernel.Bundle, *kernel.Failure) {
+	src := newSource(0, expression)
+	prog, _, failure := e.prepare(src)
+	if failure != nil {
+		return kernel.Bundle{}, failure
+	}
+	run := exec.NewRun(&outlet{})
+	res := prog.Run(run)
+	if f := e.failureOf(src, res); f != nil {
+		return kernel.Bundle{}, f
+	}
+	if b := e.show(run, res.Values); b != nil {
+		return *b, nil
+	}
+	return kernel.Bundle{Data: map[string]any{}, Metadata: map[string]any{}}, nil
+}

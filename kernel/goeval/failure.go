@@ -1,0 +1,199 @@
+package goeval
+
+import (
+	"fmt"
+	"go/scanner"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"kafkalab/kernel"
+	"kafkalab/kernel/goeval/internal/exec"
+)
+
+// userMessage marks a panic that is a caller's mistake: it is shown as a sentence, without a stack.
+type userMessage interface{ UserMessage() string }
+
+// syntaxFailure shows parse errors in their places.
+func (e *Engine) syntaxFailure(src *source, errs scanner.ErrorList) *kernel.Failure {
+	var probs []string
+	first := ""
+	last := -1
+	for _, err := range errs {
+		line, col := err.Pos.Line, err.Pos.Column
+		if line == last {
+			continue // what follows on one line is mostly a consequence
+		}
+		last = line
+		if line == 1 {
+			col = max(col-prefixLen, 1)
+		}
+		if line > len(src.lines) {
+			line, col = len(src.lines), len(src.lines[len(src.lines)-1])+1
+		}
+		msg := "syntax error: " + err.Msg
+		if first == "" {
+			first = fmt.Sprintf("[%d]:%d:%d: %s", src.count, line, col, msg)
+		}
+		probs = append(probs, src.excerpt(line, col, msg)...)
+	}
+	return &kernel.Failure{Name: "SyntaxError", Value: first, Traceback: probs}
+}
+
+// compileFailure shows errors of the type checker and refusals.
+func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
+	f := &kernel.Failure{Name: name}
+	for i, p := range probs {
+		if i == 10 {
+			f.Traceback = append(f.Traceback, "too many errors")
+			break
+		}
+		src, line, col := e.position(p.pos)
+		if src == nil {
+			f.Traceback = append(f.Traceback, p.msg)
+		} else {
+			f.Traceback = append(f.Traceback, src.excerpt(line, col, p.msg)...)
+		}
+		if i == 0 {
+			f.Value = p.msg
+			if src != nil {
+				f.Value = fmt.Sprintf("[%d]:%d:%d: %s", src.count, line, col, p.msg)
+			}
+		}
+	}
+	return f
+}
+
+// excerpt is a message, the line it is about, and a caret under the column.
+func (s *source) excerpt(line, col int, msg string) []string {
+	out := []string{fmt.Sprintf("[%d]:%d:%d: %s", s.count, line, col, msg)}
+	return append(out, s.caret(line, col)...)
+}
+
+func (s *source) caret(line, col int) []string {
+	if line < 1 || line > len(s.lines) {
+		return nil
+	}
+	text := s.lines[line-1]
+	pad := []rune{}
+	for _, r := range text[:min(col-1, len(text))] {
+		if r != '\t' {
+			r = ' '
+		}
+		pad = append(pad, r)
+	}
+	return []string{"    " + text, "    " + string(pad) + "^"}
+}
+
+// failureOf makes a failure of how a run ended; nil if it ended well.
+func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
+	switch {
+	case res.Panic != nil:
+		return e.panicFailure(res.Panic)
+	case res.Stopped == exec.StopMemory:
+		return &kernel.Failure{Name: "OutOfMemory", Value: "the session holds too much memory; the cell was stopped",
+			Traceback: []string{"OutOfMemory: the session holds too much memory; the cell was stopped"}}
+	case res.Stopped != 0 && res.Abandoned:
+		msg := "interrupted; the cell waits in compiled code and cannot be stopped there"
+		return &kernel.Failure{Name: "KeyboardInterrupt", Value: msg, Traceback: []string{"KeyboardInterrupt: " + msg}}
+	case res.Stopped != 0:
+		return &kernel.Failure{Name: "KeyboardInterrupt", Value: "interrupted", Traceback: []string{"KeyboardInterrupt: interrupted"}}
+	}
+	return nil
+}
+
+// exitStatus is the panic that stands for os.Exit.
+type exitStatus struct {
+	code int
+	what string
+}
+
+func (e *Engine) panicFailure(p *exec.Panic) *kernel.Failure {
+	switch v := p.Value.(type) {
+	case exitStatus:
+		msg := fmt.Sprintf("%s: a cell cannot end the kernel (exit status %d)", v.what, v.code)
+		return e.traced("Exit", msg, p.Trace, true)
+	case exec.StackOverflow:
+		return e.traced("StackOverflow", "stack overflow: the recursion has no end", p.Trace, false)
+	case exec.TooMuchMemory:
+		return e.traced("OutOfMemory", v.Error(), p.Trace, false)
+	case userMessage:
+		return e.traced(typeName(v), v.UserMessage(), p.Trace, true)
+	case runtime.Error:
+		return e.traced("RuntimeError", v.Error(), p.Trace, false)
+	}
+	return e.traced("Panic", PanicText(p.Value), p.Trace, false)
+}
+
+// typeName is a type's bare name: UsageError for *kafkasim.UsageError.
+func typeName(v any) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Name()
+}
+
+// PanicText is what the run time prints behind "panic:".
+func PanicText(v any) string {
+	switch v := v.(type) {
+	case error:
+		return v.Error()
+	case fmt.Stringer:
+		return v.String()
+	case string:
+		return v
+	}
+	t := reflect.TypeOf(v)
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128, reflect.String:
+		if t.PkgPath() == "" && t.Kind() != reflect.String {
+			return fmt.Sprintf("%v", v)
+		}
+		return fmt.Sprintf("%s(%#v)", t, reflect.ValueOf(v))
+	}
+	return fmt.Sprintf("(%s) %+v", t, v)
+}
+
+// traced adds the place and the call chain; brief shows the innermost place only.
+func (e *Engine) traced(name, msg string, trace []exec.Site, brief bool) *kernel.Failure {
+	f := &kernel.Failure{Name: name, Value: msg, Traceback: []string{name + ": " + msg}}
+	shown := 0
+	for _, site := range trace {
+		if site.Func == "…" {
+			f.Traceback = append(f.Traceback, "  …")
+			continue
+		}
+		src, line, col := e.position(site.Pos)
+		if src == nil || src.count == 0 && src.text == "" {
+			continue
+		}
+		where := fmt.Sprintf("in %s", site.Func)
+		if site.Func == "cell" {
+			where = fmt.Sprintf("cell [%d]", src.count)
+		} else {
+			where += fmt.Sprintf(", cell [%d]", src.count)
+		}
+		f.Traceback = append(f.Traceback, fmt.Sprintf("%s, line %d", where, line))
+		f.Traceback = append(f.Traceback, src.caret(line, col)...)
+		if shown++; brief {
+			break
+		}
+	}
+	return f
+}
+
+// goroutinePanicked reports a panic that ended a goroutine of a cell: compiled Go would have ended the
+// whole program.
+func (e *Engine) goroutinePanicked(run *exec.Run, p *exec.Panic) {
+	f := e.panicFailure(p)
+	e.write(run, "stderr", "panic in a goroutine: "+strings.Join(f.Traceback, "\n")+"\n")
+}
+
+// internalError is a defect of ours, told as such.
+func (e *Engine) internalError(r any) *kernel.Failure {
+	msg := fmt.Sprintf("%v (this is a defect of the kernel, not of the cell)", r)
+	return &kernel.Failure{Name: "InternalError", Value: msg, Traceback: append([]string{"InternalError: " + msg}, strings.Split(string(debug.Stack()), "\n")...)}
+}

@@ -1,0 +1,178 @@
+package exec
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// The order of evaluation: Go fixes the order of calls, receives and map reads, and leaves open when
+// variables are read among them. The compiler reads variables last: it performs the calls of a
+// statement first, into temporaries. To print what compiled Go prints, hoist does the same wherever a
+// call could change what an earlier operand reads.
+
+// hoist looks at operands in order and compiles the calls among them into temporaries if one of them
+// could change an operand before it. The result runs them; nil if there is nothing to do.
+func (c *compiler) hoist(operands ...ast.Expr) func(*Frame) {
+	s := hoistScan{c: c}
+	for _, e := range operands {
+		s.walk(e)
+	}
+	if !s.needed {
+		return nil
+	}
+	var pre []stmt
+	for _, e := range s.calls {
+		v := c.expr(e)
+		t := v.t
+		if v.ev == nil {
+			continue
+		}
+		if b, ok := t.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
+			t = types.Default(t)
+		}
+		tmp := c.temp(t)
+		pre = append(pre, c.ops(t).store(tmp, v.ev))
+		c.fn.hoisted[e] = tmp
+	}
+	return func(fr *Frame) {
+		for _, p := range pre {
+			p(fr)
+		}
+	}
+}
+
+type hoistScan struct {
+	c      *compiler
+	impure bool // an operand so far reads what a call may change
+	needed bool
+	calls  []ast.Expr
+}
+
+func (s *hoistScan) call(e ast.Expr) {
+	if t, ok := s.c.u.Info.TypeOf(e).(*types.Tuple); ok && t.Len() != 1 {
+		return // f(g()) with several results: nothing stands beside it
+	}
+	s.calls = append(s.calls, e)
+	s.needed = s.needed || s.impure
+}
+
+func (s *hoistScan) walk(e ast.Expr) {
+	if e == nil {
+		return
+	}
+	if _, done := s.c.fn.hoisted[e]; done {
+		return
+	}
+	info := s.c.u.Info
+	if tv, ok := info.Types[e]; ok && (tv.Value != nil || tv.IsType() || tv.IsNil()) {
+		return
+	}
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		s.walk(e.X)
+	case *ast.Ident:
+		s.ident(e)
+	case *ast.CallExpr:
+		s.callExpr(e)
+	case *ast.UnaryExpr:
+		if e.Op == token.ARROW {
+			s.call(e)
+			return
+		}
+		s.walk(e.X)
+	case *ast.BinaryExpr:
+		if (e.Op == token.LAND || e.Op == token.LOR) && s.hasCall(e.Y) {
+			s.call(e)
+			return
+		}
+		s.walk(e.X)
+		s.walk(e.Y)
+	case *ast.StarExpr:
+		s.walk(e.X)
+		s.impure = true
+	case *ast.SelectorExpr:
+		s.selector(e)
+	case *ast.IndexExpr:
+		s.index(e)
+	case *ast.SliceExpr:
+		s.walk(e.X)
+		s.walk(e.Low)
+		s.walk(e.High)
+		s.walk(e.Max)
+	case *ast.TypeAssertExpr:
+		s.walk(e.X)
+	case *ast.CompositeLit:
+		for _, v := range literalValues(e) {
+			s.walk(v)
+		}
+	}
+}
+
+// ident: a variable in the frame that no literal captures cannot be changed by a call.
+func (s *hoistScan) ident(e *ast.Ident) {
+	v, ok := s.c.u.Info.Uses[e].(*types.Var)
+	if !ok {
+		return
+	}
+	if l, ok := s.c.fn.vars[v]; !ok || l.kind != locFrame {
+		s.impure = true
+	}
+}
+
+func (s *hoistScan) callExpr(e *ast.CallExpr) {
+	if s.c.u.Info.Types[e.Fun].IsType() {
+		s.walk(e.Args[0])
+		return
+	}
+	if b := s.c.builtinOf(e.Fun); b != nil {
+		switch b.Name() {
+		case "len", "cap", "real", "imag", "complex", "min", "max", "make", "new":
+			for _, a := range e.Args {
+				s.walk(a)
+			}
+			return
+		}
+	}
+	s.call(e)
+}
+
+func (s *hoistScan) selector(e *ast.SelectorExpr) {
+	sel := s.c.u.Info.Selections[e]
+	if sel == nil {
+		s.impure = true // a variable of a package
+		return
+	}
+	s.walk(e.X)
+	if sel.Indirect() || sel.Kind() != types.FieldVal {
+		s.impure = true
+	}
+}
+
+func (s *hoistScan) index(e *ast.IndexExpr) {
+	if _, isMap := under(s.c.u.Info, e.X).(*types.Map); isMap {
+		s.call(e)
+		return
+	}
+	s.walk(e.X)
+	s.walk(e.Index)
+	if _, isArray := under(s.c.u.Info, e.X).(*types.Array); !isArray {
+		s.impure = true
+	}
+}
+
+func (s *hoistScan) hasCall(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			found = found || !s.c.u.Info.Types[n.Fun].IsType()
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"kafkalab/kernel/goeval/internal/rtype"
+)
+
+// Machine holds what the cells of one session share.
+type Machine struct {
+	Space *rtype.Space
+	Fset  *token.FileSet
+	// Symbol finds a function or variable of a compiled package: a func, or an addressable variable.
+	Symbol func(pkg, name string) (reflect.Value, bool)
+	// Intrinsic replaces a compiled function by one that knows its caller; nil if there is none.
+	Intrinsic func(pkg, name string) Intrinsic
+	// Report is told of a panic that ended a goroutine other than the cell's own.
+	Report func(run *Run, p *Panic)
+	// Interpreted reports whether the functions of a package are given as source, not compiled.
+	Interpreted func(pkg *types.Package) bool
+	// Print takes what the builtins print and println write.
+	Print func(run *Run, text string)
+
+	funcs     map[*types.Func]*Func
+	decls     map[*types.Func]genericDecl
+	instances map[string]*Func
+	globals   map[*types.Var]ptr
+	current   atomic.Pointer[Run]
+	inner     atomic.Pointer[Panic] // a panic that has just left a callback
+	callbacks atomic.Int64
+	parallel  atomic.Bool // a go statement has run: map operations are locked
+	maps      sync.RWMutex
+	itabs     sync.Map
+	mu        sync.Mutex
+	// MaxAlloc bounds a single make, in bytes.
+	MaxAlloc uintptr
+}
+
+// Intrinsic is a compiled function with access to the calling run.
+type Intrinsic func(call *Call, args []reflect.Value) []reflect.Value
+
+// Call tells an intrinsic who calls.
+type Call struct {
+	Machine *Machine
+	Run     *Run
+	thread  *Thread
+}
+
+type genericDecl struct {
+	decl *ast.FuncDecl
+	unit *Unit
+}
+
+// Unit is one type-checked piece of source: a cell, or a package given as source.
+type Unit struct {
+	Info *types.Info
+	Pkg  *types.Package
+}
+
+// NewMachine makes an empty machine; the caller fills the exported fields.
+func NewMachine(fset *token.FileSet) *Machine {
+	m := &Machine{
+		Space: rtype.NewSpace(), Fset: fset,
+		funcs: map[*types.Func]*Func{}, decls: map[*types.Func]genericDecl{}, instances: map[string]*Func{},
+		globals: map[*types.Var]ptr{}, MaxAlloc: 1 << 33,
+	}
+	m.Space.Method = m.methodEntry
+	m.current.Store(NewRun(nil))
+	return m
+}
+
+// Current is the run of the cell that is being executed, or was last.
+func (m *Machine) Current() *Run { return m.current.Load() }
+
+// SetCurrent says which cell compiled code calls back into.
+func (m *Machine) SetCurrent(r *Run) { m.current.Store(r) }
+
+// Poll ends the calling goroutine if the current run was stopped: for loops in compiled code.
+func (m *Machine) Poll() {
+	if r := m.Current(); r.stop.Load() != stopNone {
+		runtime.Goexit()
+	}
+}
+
+// maxCallbacks is how many nested calls from compiled code are believed without looking at the stack.
+const maxCallbacks = 500
+
+// tooDeep looks whether many callbacks mean endless recursion through compiled code (a String method
+// that formats its receiver): then the goroutine ends, before its stack ends the process.
+func (m *Machine) tooDeep(th *Thread) {
+	pcs := make([]uintptr, 100_000)
+	if runtime.Callers(0, pcs) == len(pcs) {
+		th.overflow = true
+		m.current.Load().overflow.Store(true)
+		runtime.Goexit()
+	}
+}
+
+// Global is the address of a package-level variable of a cell.
+func (m *Machine) Global(v *types.Var) ptr {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.globals[v]; ok {
+		return p
+	}
+	p := reflect.New(m.Space.Of(v.Type())).UnsafePointer()
+	m.globals[v] = p
+	return p
+}
+
+// Share makes v lie where old lies: a variable defined again with the same type.
+func (m *Machine) Share(v, old *types.Var) {
+	p := m.Global(old)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.globals[v] = p
+}
+
+// Value is the present value of a package-level variable of a cell.
+func (m *Machine) Value(v *types.Var) reflect.Value {
+	return valueAt(m.Space.Of(v.Type()), m.Global(v))
+}
+
+// Forget drops what the machine knows of an object that nothing can name any more.
+func (m *Machine) Forget(obj types.Object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, ok := obj.(*types.Var); ok {
+		delete(m.globals, v)
+	}
+}
+
+// funcOf is the session's function for obj, made on first mention so that calls may come before bodies.
+func (m *Machine) funcOf(obj *types.Func) *Func {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	obj = obj.Origin()
+	f := m.funcs[obj]
+	if f == nil {
+		f = &Func{Name: obj.Name()}
+		m.funcs[obj] = f
+	}
+	return f
+}
+
+// Replace makes callers of old run the body of f from now on.
+func (m *Machine) Replace(f, old *types.Func) {
+	fn := m.funcOf(old)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.funcs[f] = fn
+}
+
+// Refusal is Go that cells cannot run, at a position, with the reason.
+type Refusal struct {
+	Pos token.Pos
+	Msg string
+}
+
+func (r *Refusal) Error() string { return r.Msg }
+
+func refuse(pos token.Pos, format string, args ...any) {
+	panic(&Refusal{pos, fmt.Sprintf(format, args...)})
+}

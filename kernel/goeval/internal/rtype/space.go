@@ -1,0 +1,164 @@
+package rtype
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// Space holds the run-time types of one session.
+type Space struct {
+	mu      sync.Mutex
+	direct  map[types.Type]reflect.Type // by pointer: the fast way
+	byID    typeutil.Map                // by identity
+	known   map[reflect.Type]types.Type // of types made here
+	busy    int                         // depth of Of, to finish named types last
+	later   []func()
+	changed atomic.Bool // some type has more than one descriptor
+
+	// Compiled finds the run-time type of a compiled named type.
+	Compiled func(obj *types.TypeName) (reflect.Type, error)
+	// Local reports whether a package's types are made here, not compiled.
+	Local func(pkg *types.Package) bool
+	// Method gives the body of a method in t's method set: a func value of type
+	// func(unsafe.Pointer, parameters...) results, whose first argument is what an interface's data
+	// word holds.
+	Method func(t types.Type, sel *types.Selection, ft reflect.Type) reflect.Value
+}
+
+// NewSpace makes an empty space.
+func NewSpace() *Space {
+	return &Space{direct: map[types.Type]reflect.Type{}, known: map[reflect.Type]types.Type{}}
+}
+
+// Refused is a type that cannot be made, with the reason.
+type Refused struct{ Type, Why string }
+
+func (r *Refused) Error() string { return fmt.Sprintf("type %s: %s", r.Type, r.Why) }
+
+// Of is the run-time type of t. It panics with *Refused when t cannot be made.
+func (s *Space) Of(t types.Type) reflect.Type {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of(t)
+}
+
+// Known is the static type behind a run-time type that was made here, or nil.
+func (s *Space) Known(t reflect.Type) types.Type {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[t]
+}
+
+func (s *Space) of(t types.Type) reflect.Type {
+	if r, ok := s.direct[t]; ok {
+		return r
+	}
+	if r, ok := s.byID.At(t).(reflect.Type); ok {
+		s.direct[t] = r
+		return r
+	}
+	s.busy++
+	r := s.build(t)
+	s.busy--
+	s.remember(t, r)
+	if s.busy == 0 {
+		for len(s.later) > 0 {
+			f := s.later[0]
+			s.later = s.later[1:]
+			f()
+		}
+	}
+	return r
+}
+
+func (s *Space) remember(t types.Type, r reflect.Type) {
+	s.direct[t] = r
+	s.byID.Set(t, r)
+}
+
+func (s *Space) build(t types.Type) reflect.Type {
+	switch t := t.(type) {
+	case *types.Alias:
+		return s.of(types.Unalias(t))
+	case *types.Basic:
+		return s.basic(t)
+	case *types.Named:
+		return s.named(t)
+	case *types.Pointer:
+		return reflect.PointerTo(s.of(t.Elem()))
+	case *types.Slice:
+		return reflect.SliceOf(s.of(t.Elem()))
+	case *types.Array:
+		return reflect.ArrayOf(int(t.Len()), s.of(t.Elem()))
+	case *types.Map:
+		return reflect.MapOf(s.of(t.Key()), s.of(t.Elem()))
+	case *types.Chan:
+		return reflect.ChanOf(chanDir(t.Dir()), s.of(t.Elem()))
+	case *types.Signature:
+		return s.signature(t)
+	case *types.Struct:
+		return s.structType(t, t.String())
+	case *types.Interface:
+		return s.interfaceType(t, t.String(), nil)
+	}
+	panic(&Refused{t.String(), "it has no run-time form"})
+}
+
+func (s *Space) basic(t *types.Basic) reflect.Type {
+	if r, ok := basicTypes[basicKinds[t.Kind()]]; ok {
+		return r
+	}
+	panic(&Refused{t.String(), "it has no run-time form"})
+}
+
+func (s *Space) signature(t *types.Signature) reflect.Type {
+	return reflect.FuncOf(s.tuple(t.Params()), s.tuple(t.Results()), t.Variadic())
+}
+
+func (s *Space) tuple(t *types.Tuple) []reflect.Type {
+	ts := make([]reflect.Type, t.Len())
+	for i := range ts {
+		ts[i] = s.of(t.At(i).Type())
+	}
+	return ts
+}
+
+func chanDir(d types.ChanDir) reflect.ChanDir {
+	switch d {
+	case types.SendOnly:
+		return reflect.SendDir
+	case types.RecvOnly:
+		return reflect.RecvDir
+	}
+	return reflect.BothDir
+}
+
+// Same reports whether two type words stand for one static type: a type of a cell that was given more
+// methods later has a new descriptor, and values made before keep the old one.
+func (s *Space) Same(a, b unsafe.Pointer) bool {
+	if a == b {
+		return true
+	}
+	if !s.changed.Load() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, y := s.known[FromWord(a)], s.known[FromWord(b)]
+	return x != nil && y != nil && types.Identical(x, y)
+}
+
+// Changed tells that types have got more methods: descriptors are made anew when next asked for.
+func (s *Space) Changed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed.Store(true)
+	s.direct = map[types.Type]reflect.Type{}
+	s.byID = typeutil.Map{}
+}

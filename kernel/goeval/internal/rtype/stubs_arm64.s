@@ -1,0 +1,24 @@
+#include "textflag.h"
+
+// Each stub is 16 bytes: R16 is free in Go's register ABI.
+#define S(k) PCALIGN $16; MOVD $(k), R16; JMP ·stubJump(SB);
+#define S8(k) S(k) S(k+1) S(k+2) S(k+3) S(k+4) S(k+5) S(k+6) S(k+7)
+#define S64(k) S8(k) S8(k+8) S8(k+16) S8(k+24) S8(k+32) S8(k+40) S8(k+48) S8(k+56)
+#define S512(k) S64(k) S64(k+64) S64(k+128) S64(k+192) S64(k+256) S64(k+320) S64(k+384) S64(k+448)
+
+TEXT ·stubs(SB), NOSPLIT|NOFRAME, $0-0
+	S512(0) S512(512) S512(1024) S512(1536) S512(2048) S512(2560) S512(3072) S512(3584)
+	RET
+
+// stubJump enters slots[R16] as a closure: R26 is the context register.
+TEXT ·stubJump(SB), NOSPLIT|NOFRAME, $0-0
+	MOVD $·slots(SB), R26
+	ADD  R16<<3, R26
+	MOVD (R26), R26
+	MOVD (R26), R16
+	JMP  (R16)
+
+TEXT ·stubBase(SB), NOSPLIT, $0-8
+	MOVD $·stubs(SB), R0
+	MOVD R0, ret+0(FP)
+	RET

@@ -1,0 +1,69 @@
+package goeval
+
+import (
+	"fmt"
+	"reflect"
+
+	"kafkalab/kernel/goeval/internal/exec"
+)
+
+// write sends text to the output of the cell that run belongs to.
+func (e *Engine) write(run *exec.Run, stream, text string) {
+	if text == "" {
+		return
+	}
+	if o, ok := run.Tag.(*outlet); ok && o.out != nil {
+		e.std.order()
+		o.out.Stream(stream, text)
+	} else if e.opts.Log != nil {
+		fmt.Fprint(e.opts.Log, text)
+	}
+}
+
+// intrinsic replaces functions of compiled packages that must know which cell calls, or must not do
+// what they do in a program of their own.
+func (e *Engine) intrinsic(pkg, name string) exec.Intrinsic {
+	return intrinsics[pkg+"."+name].bind(e)
+}
+
+// intrinsicFunc is an intrinsic without its engine.
+type intrinsicFunc func(e *Engine, c *exec.Call, args []reflect.Value) []reflect.Value
+
+func (f intrinsicFunc) bind(e *Engine) exec.Intrinsic {
+	if f == nil {
+		return nil
+	}
+	return func(c *exec.Call, args []reflect.Value) []reflect.Value { return f(e, c, args) }
+}
+
+var intrinsics = map[string]intrinsicFunc{
+	"fmt.Print":   printing(func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
+	"fmt.Println": printing(func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
+	"fmt.Printf":  printing(func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"os.Exit": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		panic(exitStatus{int(a[0].Int()), "os.Exit"})
+	},
+	"log.Fatal":   fatal("log.Fatal", func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
+	"log.Fatalln": fatal("log.Fatalln", func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
+	"log.Fatalf":  fatal("log.Fatalf", func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"time.Sleep": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		c.Sleep(a[0].Int())
+		return nil
+	},
+}
+
+// printing makes the intrinsic of a function of fmt that prints.
+func printing(text func(a []reflect.Value) string) intrinsicFunc {
+	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		s := text(a)
+		e.write(c.Run, "stdout", s)
+		return []reflect.Value{reflect.ValueOf(len(s)), reflect.Zero(reflect.TypeFor[error]())}
+	}
+}
+
+func fatal(what string, text func(a []reflect.Value) string) intrinsicFunc {
+	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		e.std.logger().Print(text(a))
+		panic(exitStatus{1, what})
+	}
+}
