@@ -1,6 +1,11 @@
 package svg
 
-import "github.com/fogleman/gg"
+import (
+	"image"
+	"math"
+
+	"github.com/fogleman/gg"
+)
 
 // pen is a sink that draws into a gg context through a matrix.
 type pen struct {
@@ -8,15 +13,62 @@ type pen struct {
 	at     matrix
 }
 
-func (p *pen) moveTo(x, y float64) { p.canvas.MoveTo(p.at.apply(x, y)) }
-func (p *pen) lineTo(x, y float64) { p.canvas.LineTo(p.at.apply(x, y)) }
+// far is how far from the picture a point may lie, in px. The rasteriser walks along every line, so one
+// that leads to the moon takes as long.
+const far = 16_000
+
+func (p *pen) to(x, y float64) (float64, float64) {
+	x, y = p.at.apply(x, y)
+	return bounded(x), bounded(y)
+}
+
+// bounded also turns NaN into a number.
+func bounded(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return min(max(v, -far), far)
+}
+
+func (p *pen) moveTo(x, y float64) { p.canvas.MoveTo(p.to(x, y)) }
+func (p *pen) lineTo(x, y float64) { p.canvas.LineTo(p.to(x, y)) }
 func (p *pen) close()              { p.canvas.ClosePath() }
 
 func (p *pen) cubicTo(x1, y1, x2, y2, x, y float64) {
-	x1, y1 = p.at.apply(x1, y1)
-	x2, y2 = p.at.apply(x2, y2)
-	x, y = p.at.apply(x, y)
+	x1, y1 = p.to(x1, y1)
+	x2, y2 = p.to(x2, y2)
+	x, y = p.to(x, y)
 	p.canvas.CubicTo(x1, y1, x2, y2, x, y)
+}
+
+// extent is a sink that finds out how far a path reaches, in device px.
+type extent struct {
+	at                       matrix
+	left, top, right, bottom float64
+	some                     bool
+}
+
+func (e *extent) moveTo(x, y float64) { e.take(x, y) }
+func (e *extent) lineTo(x, y float64) { e.take(x, y) }
+func (e *extent) close()              {}
+
+func (e *extent) cubicTo(x1, y1, x2, y2, x, y float64) {
+	e.take(x1, y1)
+	e.take(x2, y2)
+	e.take(x, y)
+}
+
+func (e *extent) take(x, y float64) {
+	x, y = e.at.apply(x, y)
+	x, y = bounded(x), bounded(y)
+	if !e.some {
+		e.left, e.top, e.right, e.bottom, e.some = x, y, x, y, true
+	}
+	e.left, e.right, e.top, e.bottom = min(e.left, x), max(e.right, x), min(e.top, y), max(e.bottom, y)
+}
+
+func (e *extent) box() image.Rectangle {
+	return image.Rect(int(math.Floor(e.left)), int(math.Floor(e.top)), int(math.Ceil(e.right)), int(math.Ceil(e.bottom)))
 }
 
 // outline sends the outline of a shape to out; false when the element has none.

@@ -16,10 +16,17 @@ import (
 // maxPixels bounds a rasterised picture: 40 million pixels are 160 MB.
 const maxPixels = 40_000_000
 
+// maxStroke and maxFont bound pens and letters, in px.
+const (
+	maxStroke = 2000
+	maxFont   = 500
+)
+
 // painter walks over a document and paints it.
 type painter struct {
 	canvas *gg.Context
 	image  *image.RGBA
+	clipTo image.Rectangle // for text, which gg's clip does not hold back
 	defs   map[string]*node
 	faces  faces
 }
@@ -59,7 +66,7 @@ func Rasterise(text string, scale float64) (*image.RGBA, error) {
 	}
 	target := image.NewRGBA(image.Rect(0, 0, int(pixelsX), int(pixelsY)))
 	draw.Draw(target, target.Rect, image.White, image.Point{}, draw.Src)
-	p := &painter{canvas: gg.NewContextForRGBA(target), image: target, defs: map[string]*node{}, faces: faces{}}
+	p := &painter{canvas: gg.NewContextForRGBA(target), image: target, clipTo: target.Rect, defs: map[string]*node{}, faces: faces{}}
 	definitions(root, p.defs)
 	s := style{fill: "#000", fillOpacity: 1, lineOpacity: 1, opacity: 1, width: 1, size: 16, at: scaling(scale)}
 	if len(box) == 4 && box[2] > 0 && box[3] > 0 {
@@ -139,7 +146,10 @@ func (p *painter) paint(n *node, outer style) {
 	s := outer.inherit(n)
 	if id, ok := reference(n.attrs["clip-path"]); ok && p.defs[id] != nil {
 		p.clip(p.defs[id], s.at)
-		defer p.canvas.ResetClip() // clips do not nest in what we draw
+		defer func() { // clips do not nest in what we draw
+			p.canvas.ResetClip()
+			p.clipTo = p.image.Rect
+		}()
 	}
 	if n.name == "text" {
 		p.text(n, s)
@@ -158,14 +168,19 @@ func reference(text string) (string, bool) {
 }
 
 func (p *painter) clip(path *node, at matrix) {
+	reach := image.Rectangle{}
 	for _, child := range path.children {
 		local := at
 		if t := child.attrs["transform"]; t != "" {
 			local = at.times(parseTransform(t))
 		}
 		outline(child, &pen{p.canvas, local})
+		e := &extent{at: local}
+		outline(child, e)
+		reach = reach.Union(e.box())
 	}
 	p.canvas.Clip()
+	p.clipTo = reach.Intersect(p.image.Rect)
 }
 
 // shape fills and strokes an element that has an outline.
@@ -193,8 +208,8 @@ func (p *painter) shape(n *node, s style) {
 }
 
 func (p *painter) strokeStyle(s style) {
-	scale := s.at.size()
-	p.canvas.SetLineWidth(s.width * scale)
+	scale := bounded(s.at.size())
+	p.canvas.SetLineWidth(min(bounded(s.width*scale), maxStroke))
 	caps := map[string]gg.LineCap{"round": gg.LineCapRound, "square": gg.LineCapSquare}
 	lineCap, ok := caps[s.cap]
 	if !ok {
@@ -207,16 +222,16 @@ func (p *painter) strokeStyle(s style) {
 	}
 	dash, total := make([]float64, len(s.dash)), 0.0
 	for i, d := range s.dash {
-		dash[i] = d * scale
+		dash[i] = max(bounded(d*scale), 0)
 		total += dash[i]
 	}
-	if total <= 0 {
-		dash = nil
+	if total < 1 {
+		dash = nil // too fine to be seen
 	} else if len(dash)%2 == 1 {
 		dash = append(dash, dash...)
 	}
 	p.canvas.SetDash(dash...)
-	p.canvas.SetDashOffset(s.dashOffset * scale)
+	p.canvas.SetDashOffset(bounded(s.dashOffset * scale))
 }
 
 // colour resolves a paint: a colour, or the first stop of a gradient.
@@ -241,14 +256,14 @@ func (p *painter) text(n *node, s style) {
 	if content == "" || s.hidden || (!ok && s.stroke == "") {
 		return
 	}
-	face := p.faces.get(s.bold, math.Round(s.size*s.at.size()*4)/4)
+	face := p.faces.get(s.bold, math.Round(min(max(bounded(s.size*s.at.size()), 1), maxFont)*4)/4)
 	turn := math.Atan2(s.at.b, s.at.a)
 	x, y := s.at.apply(length(n.attrs["x"], 0)+length(n.attrs["dx"], 0), length(n.attrs["y"], 0)+length(n.attrs["dy"], 0))
 	sin, cos := math.Sincos(turn)
 	along, down := p.shift(face, content, s)
-	x, y = x+cos*along-sin*down, y+sin*along+cos*down
+	x, y = bounded(x+cos*along-sin*down), bounded(y+sin*along+cos*down)
 	if stroke, halo := p.colour(s.stroke, s.lineOpacity*s.opacity); halo && s.width > 0 {
-		reach := s.width * s.at.size() / 2
+		reach := min(bounded(s.width*s.at.size())/2, 20)
 		for i := range 8 {
 			dy, dx := math.Sincos(float64(i) * math.Pi / 4)
 			p.put(label{content, x + dx*reach, y + dy*reach, face, stroke}, turn)
@@ -258,11 +273,12 @@ func (p *painter) text(n *node, s style) {
 }
 
 func (p *painter) put(l label, turn float64) {
+	target := p.image.SubImage(p.clipTo).(*image.RGBA)
 	switch quarters := int(math.Round(turn/(math.Pi/2))+4) % 4; quarters {
 	case 1, 3:
-		l.drawTurned(p.image, quarters)
+		l.drawTurned(target, quarters)
 	default:
-		l.draw(p.image)
+		l.draw(target)
 	}
 }
 

@@ -62,6 +62,7 @@ var measuring = struct {
 
 // TextWidth is the width of a line of text in px, in the font that the PNG uses.
 func TextWidth(text string, size float64, bold bool) float64 {
+	size = min(max(bounded(size), 1), maxFont)
 	measuring.Lock()
 	defer measuring.Unlock()
 	// Measured at ten times the size: at small sizes advances are rounded to whole pixels.
