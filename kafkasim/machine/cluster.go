@@ -44,8 +44,11 @@ func (s *State) startedBroker(id NodeID) {
 
 // applyCluster carries out what a user does to brokers and topics.
 func (s *State) applyCluster(c Command) Result {
-	if c, ok := c.(CreateTopic); ok {
+	switch c := c.(type) {
+	case CreateTopic:
 		return s.createTopic(c)
+	case ElectLeaders:
+		return s.electLeader(c)
 	}
 	return s.applyBroker(c)
 }

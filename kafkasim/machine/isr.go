@@ -55,6 +55,7 @@ func (s *State) maybeExpandISR(b *Broker, r *Replica, x *Remote) {
 		return
 	}
 	isr := append(slices.Clone(r.ISR), x.Broker)
+	slices.Sort(isr) // as Kafka's set of ints comes out; the order means nothing (R3.13)
 	s.proposeISR(b, r, ISRChange{Kind: PendingExpand, ISR: isr})
 }
 
@@ -82,6 +83,7 @@ func (s *State) maybeShrinkISR(b *Broker, r *Replica) {
 		}
 	}
 	if len(isr) < len(r.ISR) {
+		slices.Sort(isr)
 		s.proposeISR(b, r, ISRChange{Kind: PendingShrink, ISR: isr})
 	}
 }
