@@ -21,15 +21,14 @@ const (
 	curvePlotWidth = curveWidth - 52 - 18
 	maxLabelRows   = 3
 	labelLetter    = 6.0 // px, the mean width of a letter in a label
+	lateLabel      = 0.6 // labels that start beyond this part of the axis are set to the left
 )
 
 // newCurve finishes a curve chart with panels of the given height.
 func newCurve(spec *CurveSpec, panelHeight int, alt string) *Picture {
 	spec.stagger()
 	h := curveHead + curveFoot + len(spec.Panels)*panelHeight
-	if spec.named() {
-		h += curveLegend
-	}
+	h += spec.legendRows() * curveLegend
 	h += spec.markRows() * curveLabelRow
 	if spec.Panels[0].Label != "" {
 		h += curvePanelName + curvePanelGap*(len(spec.Panels)-1)
@@ -46,9 +45,26 @@ func newCurve(spec *CurveSpec, panelHeight int, alt string) *Picture {
 	return p
 }
 
-// named says whether a legend is needed: some curve is not named by its panel's label.
-func (s *CurveSpec) named() bool {
-	return slices.ContainsFunc(s.Series, func(line Series) bool { return line.Name != s.Panels[line.Panel].Label })
+// legendRows is how many lines the names of the curves take; none when each panel's label says it all.
+// The script's legendRows counts the same.
+func (s *CurveSpec) legendRows() int {
+	named := slices.ContainsFunc(s.Series, func(line Series) bool { return line.Name != s.Panels[line.Panel].Label })
+	if !named {
+		return 0
+	}
+	rows, x, seen := 1, 0.0, map[string]bool{}
+	for _, line := range s.Series {
+		if seen[line.Name] {
+			continue
+		}
+		seen[line.Name] = true
+		width := 40 + chipLetter*float64(len([]rune(line.Name)))
+		if x > 0 && x+width > 800 {
+			rows, x = rows+1, 0
+		}
+		x += width
+	}
+	return rows
 }
 
 func (s *CurveSpec) markRows() int {
@@ -96,7 +112,7 @@ func (s *CurveSpec) stagger() {
 	for i := range s.Marks {
 		m := &s.Marks[i]
 		x, width := toPx(m.X), labelLetter*float64(len([]rune(m.Label)))+10
-		if x > 0.6*curvePlotWidth { // the script sets these to the left of their line
+		if x > lateLabel*curvePlotWidth {
 			x -= width
 		}
 		if m.Row = marks.put(x, width, maxLabelRows); m.Row < 0 {
@@ -114,7 +130,11 @@ func (s *CurveSpec) stagger() {
 		if bands[b.Panel] == nil {
 			bands[b.Panel] = &shelf{}
 		}
-		if b.Row = bands[b.Panel].put(toPx(b.From), labelLetter*float64(len([]rune(b.Label)))+10, maxLabelRows); b.Row < 0 {
+		x, width := toPx(b.From), labelLetter*float64(len([]rune(b.Label)))+10
+		if x > lateLabel*curvePlotWidth {
+			x = toPx(b.To) - width
+		}
+		if b.Row = bands[b.Panel].put(x, width, maxLabelRows); b.Row < 0 {
 			b.Row, b.Label = 0, ""
 		}
 	}

@@ -49,6 +49,7 @@ func pictures() map[string]*Picture {
 	w := leaderCrash(60)
 	return map[string]*Picture{
 		"cluster":        Cluster(leaderCrash(34)).WithID("cluster-sample"),
+		"widget":         Cluster(widget()).WithID("widget-sample"),
 		"replay":         Replay(w).WithID("replay-sample"),
 		"high-watermark": HighWatermark(w).WithID("high-watermark-sample"),
 		"isr-size":       ISRSize(w, "orders").WithID("isr-size-sample"),

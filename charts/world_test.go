@@ -263,3 +263,37 @@ func leaderCrash(until int64) *world {
 	}
 	return w.at(until)
 }
+
+// widget is the story of one partition on three brokers, followers one and two steps behind; the third
+// falls silent and leaves the ISR.
+func widget() *world {
+	w := newWorld(3)
+	w.at(1).topic("events", []int{1, 2, 3})
+	w.producer("producer", "all")
+	for i := int64(0); i < 26; i++ {
+		w.at(2 + i)
+		w.send("producer", 0, 1)
+		w.append(0, 1, 0, fmt.Sprintf("key-%d", i%7))
+		if i > 0 {
+			w.copyUpTo(0, 2, 1, i)
+		}
+		if i > 1 && i < 18 {
+			w.copyUpTo(0, 3, 1, i-1)
+			w.hw(0, 1, i-1)
+			w.ack("producer", 0, i-2, 1, 0)
+			w.hw(0, 2, i-2)
+		}
+		if i == 18 {
+			w.command(`Broker(3).Pause()`)
+			w.cluster.Brokers[2].Paused = true
+			w.add(view.Change{Kind: view.BrokerState, Broker: 3, Partition: -1, Text: "PAUSED"})
+		}
+		if i == 22 {
+			w.record(0, 1, 0, 1, 2)
+			w.hw(0, 1, 22)
+			w.ack("producer", 0, 16, 6, 0)
+			w.hw(0, 2, 17)
+		}
+	}
+	return w.at(30)
+}

@@ -43,6 +43,7 @@ function kafkalabCurve(spec, width, height) {
 	const full = Object.assign({ bands: [], marks: [], refs: [] }, JSON.parse(spec));
 	const option = kafkalabCharts.curveOption(full, height, kafkalabCharts.LIGHT);
 	option.tooltip = undefined;
+	option.legend.type = "plain"; // a still picture does not scroll
 	option.backgroundColor = "#fff";
 	return kafkalabDraw(option, width, height);
 }

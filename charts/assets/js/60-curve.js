@@ -8,7 +8,7 @@ function curveLayout(spec, h) {
   const named = spec.series.some((s) => s.name !== spec.panels[s.panel].label);
   const legend = named && spec.series.length > 0;
   const markRows = spec.marks.reduce((most, m) => Math.max(most, m.label ? m.row + 1 : 0), 0);
-  const top = 30 + (legend ? 22 : 0) + markRows * ROW + 4;
+  const top = 30 + (legend ? 22 * legendRows(spec) : 0) + markRows * ROW + 4;
   const labelled = spec.panels.some((p) => p.label);
   const gap = labelled ? 24 : 14;
   const n = spec.panels.length;
@@ -16,6 +16,21 @@ function curveLayout(spec, h) {
   const first = top + (labelled ? 16 : 0);
   const height = Math.max(24, (h - first - bottom - gap * (n - 1)) / n);
   return { legend, markRows, first, gap, height, labelled };
+}
+
+// legendRows is how many lines the names take at the full width. ../../curve.go counts the same.
+function legendRows(spec) {
+  let rows = 1;
+  let x = 0;
+  for (const name of new Set(spec.series.map((s) => s.name))) {
+    const width = 40 + 6.6 * [...name].length;
+    if (x > 0 && x + width > 800) {
+      rows++;
+      x = 0;
+    }
+    x += width;
+  }
+  return rows;
 }
 
 // valueAt is a curve's y at x: the last point's when it steps, between two points otherwise.
@@ -35,12 +50,13 @@ function valueAt(points, x, step) {
 }
 
 function bandAreas(spec, panel, ink) {
+  const late = (b) => b.from - spec.xMin > (spec.xMax - spec.xMin) * 0.6; // no room to the right
   return spec.bands.filter((b) => b.panel === -1 || b.panel === panel).map((b) => [
     {
       xAxis: b.from, itemStyle: { color: b.tone === "alarm" ? ink.alarm : ink.quiet },
       label: {
-        show: b.panel === panel || panel === 0, formatter: () => b.label, position: "insideTopLeft", distance: 3,
-        offset: [0, b.row * ROW], fontSize: 11, align: "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
+        show: b.panel === panel || panel === 0, formatter: () => b.label, position: late(b) ? "insideTopRight" : "insideTopLeft", distance: 3,
+        offset: [0, b.row * ROW], fontSize: 11, align: late(b) ? "right" : "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
       },
     },
     { xAxis: b.to },
