@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-
-	"kafkalab/kernel/goeval/internal/exec"
 )
 
 // builder makes one file of a cell for go/types: declarations as they are, variables of statements
@@ -22,10 +20,12 @@ type builder struct {
 	body    []ast.Stmt      // what the type checker sees as statements
 	early   map[string]bool // names inserted for earlier versions
 	defined map[string]token.Pos
+	keep    map[*ast.TypeSpec]bool // declared again with the same text
 }
 
 func (b *builder) build() []problem {
 	b.early, b.defined = map[string]bool{}, map[string]token.Pos{}
+	b.keep = b.keepTypes()
 	for _, d := range b.c.decls {
 		if prob := b.decl(d); prob != nil {
 			return []problem{*prob}
@@ -37,9 +37,11 @@ func (b *builder) build() []problem {
 		}
 	}
 	sort.SliceStable(b.c.stmts, func(i, j int) bool { return b.before(b.c.stmts[i], b.c.stmts[j]) })
-	for _, d := range b.c.funcs {
-		if d.Recv != nil {
-			b.receiverHere(d)
+	for _, d := range b.c.decls {
+		if fd, ok := d.(*ast.FuncDecl); ok && fd.Recv != nil {
+			if prob := b.method(fd); prob != nil {
+				return []problem{*prob}
+			}
 		}
 	}
 	b.number()
@@ -77,6 +79,9 @@ func (b *builder) decl(d ast.Decl) *problem {
 					return prob
 				}
 			case *ast.TypeSpec:
+				if b.keep[s] {
+					continue
+				}
 				b.define(s.Name)
 			case *ast.ValueSpec:
 				for _, n := range s.Names {
@@ -89,33 +94,49 @@ func (b *builder) decl(d ast.Decl) *problem {
 			return nil
 		case token.VAR:
 			b.c.stmts = append(b.c.stmts, &ast.DeclStmt{Decl: d})
+		case token.TYPE:
+			d = b.newTypes(d)
 		}
 		b.file.Decls = append(b.file.Decls, d)
 	}
 	return nil
 }
 
+// newTypes leaves out the types that stay as they are.
+func (b *builder) newTypes(d *ast.GenDecl) *ast.GenDecl {
+	n := *d
+	n.Specs = nil
+	for _, s := range d.Specs {
+		if !b.keep[s.(*ast.TypeSpec)] {
+			n.Specs = append(n.Specs, s)
+		}
+	}
+	return &n
+}
+
 func (b *builder) funcDecl(d *ast.FuncDecl) *problem {
 	if d.Body == nil {
 		return &problem{d.Pos(), "missing function body"}
 	}
-	b.c.funcs = append(b.c.funcs, d)
-	b.file.Decls = append(b.file.Decls, d)
-	if d.Recv == nil && d.Name.Name != "init" {
-		b.define(d.Name)
+	if d.Recv != nil {
+		return nil // methods come when all types are known
 	}
-	if d.Recv == nil && d.Name.Name == "init" {
+	if d.Name.Name == "init" {
 		return &problem{d.Pos(), "cells cannot declare init: write its statements into a cell instead"}
 	}
+	b.c.funcs = append(b.c.funcs, d)
+	b.file.Decls = append(b.file.Decls, d)
+	b.define(d.Name)
 	return nil
 }
 
-// receiverHere refuses methods of types that an earlier cell declared.
-func (b *builder) receiverHere(d *ast.FuncDecl) {
-	name := recvBase(d)
-	if _, here := b.defined[name]; !here && elems(b.e.pkg.Scope())[name] != nil {
-		panic(&exec.Refusal{Pos: d.Pos(), Msg: "type " + name + " was declared in an earlier cell: declare it in this cell again, together with its methods"})
+func (b *builder) method(d *ast.FuncDecl) *problem {
+	if late, prob := b.late(d); late {
+		return prob
 	}
+	b.c.funcs = append(b.c.funcs, d)
+	b.file.Decls = append(b.file.Decls, d)
+	return nil
 }
 
 // recvBase is the name of a method's receiver type.
@@ -328,10 +349,7 @@ func (b *builder) imports() {
 		if _, own := b.defined[name]; own || scope[name] != nil {
 			continue
 		}
-		p, ok := b.e.names[name]
-		if !ok {
-			p, ok = b.e.imp.names[name]
-		}
+		p, ok := b.importFor(name)
 		if !ok {
 			continue
 		}
@@ -348,10 +366,4 @@ func (b *builder) imports() {
 		b.file.Imports = append(b.file.Imports, s.(*ast.ImportSpec))
 		b.file.Decls = append([]ast.Decl{&ast.GenDecl{Tok: token.IMPORT, Specs: []ast.Spec{s}}}, b.file.Decls...)
 	}
-}
-
-// typeDecl is a type that a cell declared.
-type typeDecl struct {
-	text string
-	obj  *types.TypeName
 }

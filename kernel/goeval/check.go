@@ -25,7 +25,7 @@ type checked struct {
 	funcs []*ast.FuncDecl
 	defs  []definition
 	old   map[string]types.Object // what the names meant before
-	main  bool                    // the cell is a whole program: its main is run
+	late  []*lateMethod
 }
 
 // definition is a name that a cell defines, and the statement that does.
@@ -42,9 +42,14 @@ type problem struct {
 
 // check type-checks a parsed cell in the scope of the session. On success the session's names are those
 // of the cell; restore takes that back.
-func (e *Engine) check(p *parsed) (*checked, []problem) {
+func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 	c := &checked{parsed: p, old: map[string]types.Object{}}
 	b := &builder{e: e, c: c, file: &ast.File{Name: ast.NewIdent("main")}}
+	defer func() {
+		if ok == nil { // also when the cell is refused
+			c.undo(e)
+		}
+	}()
 	if prob := b.build(); prob != nil {
 		return nil, prob
 	}
@@ -60,20 +65,22 @@ func (e *Engine) check(p *parsed) (*checked, []problem) {
 		}
 		delete(scope, d.name)
 	}
-	probs := b.runChecker(info)
+	probs = b.runChecker(info)
+	for _, m := range c.late {
+		m.fn, _ = scope[m.decl.Name.Name].(*types.Func)
+	}
 	for name := range b.early {
 		delete(scope, name)
 	}
 	dropChildren(e.pkg.Scope())
 	if len(probs) > 0 {
-		c.restore(e, func(string) bool { return true })
 		return nil, probs
 	}
 	if prob := c.order(e); prob != nil {
-		c.restore(e, func(string) bool { return true })
 		return nil, []problem{*prob}
 	}
 	c.takeLast()
+	b.remember()
 	return c, nil
 }
 
@@ -88,6 +95,16 @@ func (c *checked) restore(e *Engine, which func(name string) bool) {
 			delete(scope, name)
 		} else {
 			scope[name] = obj
+		}
+	}
+}
+
+// undo takes back everything that the cell changed: for a cell that never ran.
+func (c *checked) undo(e *Engine) {
+	c.restore(e, func(string) bool { return true })
+	for _, m := range c.late {
+		if m.added != nil {
+			dropMethod(m.added, m.method)
 		}
 	}
 }

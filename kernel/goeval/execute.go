@@ -64,7 +64,7 @@ func (e *Engine) prepare(src *source) (prog *exec.Program, c *checked, failure *
 			return
 		}
 		if c != nil {
-			c.restore(e, func(string) bool { return true })
+			c.undo(e)
 		}
 		no, ok := r.(*exec.Refusal)
 		if !ok {
@@ -93,6 +93,15 @@ func (e *Engine) compile(c *checked) *exec.Program {
 			continue
 		}
 		binds = append(binds, e.machine.CompileFunc(c.unit, d, obj))
+	}
+	for _, m := range c.late {
+		e.machine.Replace(m.fn, m.method)
+		binds = append(binds, e.machine.CompileFunc(c.unit, m.decl, m.fn))
+	}
+	for _, m := range c.late {
+		if m.added != nil {
+			e.machine.Space.Changed(m.added)
+		}
 	}
 	prog := e.machine.CompileCell(c.unit, c.stmts, c.last)
 	for _, bind := range binds {

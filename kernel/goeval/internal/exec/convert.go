@@ -42,7 +42,24 @@ func (c *compiler) box(v value, t types.Type) ev[iface] {
 		}
 		word = tab
 	}
-	return c.ops(v.t).box(word, rtype.Direct(rt), v.ev)
+	boxed := c.ops(v.t).box(word, rtype.Direct(rt), v.ev)
+	cell := c.m.Space.Cell(v.t)
+	if cell == nil {
+		return boxed
+	}
+	// The type may get more methods in a later cell; what was compiled before then uses them, too.
+	m, was, inter := c.m, (*byte)(rtype.Word(rt)), c.rt(t)
+	empty := isEmptyInterface(t)
+	return func(fr *Frame) iface {
+		x := boxed(fr)
+		if now := cell.Word.Load(); now != was {
+			x.tab = ptr(now)
+			if !empty {
+				x.tab, _ = m.itabFor(inter, ptr(now))
+			}
+		}
+		return x
+	}
 }
 
 // reface changes the interface type of a value; go/types has checked that the methods are there.

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
@@ -16,7 +17,7 @@ func (m *Machine) compileFunc(u *Unit, d *ast.FuncDecl, obj *types.Func, env map
 	if sig.Recv() != nil {
 		recv = types.NewParam(sig.Recv().Pos(), sig.Recv().Pkg(), "", c.typ(sig.Recv().Type()))
 	}
-	name := obj.Name()
+	name := strings.Replace(obj.Name(), "·", ".", 1)
 	if recv != nil {
 		name = recvName(recv.Type()) + "." + name
 	}

@@ -19,6 +19,8 @@ type Space struct {
 	known   map[reflect.Type]types.Type // of types made here
 	busy    int                         // depth of Of, to finish named types last
 	later   []func()
+	cells   []*Cell
+	byCell  typeutil.Map
 	changed atomic.Bool // some type has more than one descriptor
 
 	// Compiled finds the run-time type of a compiled named type.
@@ -154,11 +156,113 @@ func (s *Space) Same(a, b unsafe.Pointer) bool {
 	return x != nil && y != nil && types.Identical(x, y)
 }
 
-// Changed tells that types have got more methods: descriptors are made anew when next asked for.
-func (s *Space) Changed() {
+// Changed tells that a type has got more methods: its descriptor, and those of types made of it, are
+// made anew when next asked for.
+func (s *Space) Changed(named *types.Named) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed.Store(true)
-	s.direct = map[types.Type]reflect.Type{}
-	s.byID = typeutil.Map{}
+	for t := range s.direct {
+		if mentions(t, named, map[*types.Named]bool{}) {
+			delete(s.direct, t)
+		}
+	}
+	for _, t := range s.byID.Keys() {
+		if mentions(t, named, map[*types.Named]bool{}) {
+			s.byID.Delete(t)
+		}
+	}
+	for _, c := range s.cells {
+		c.Word.Store((*byte)(Word(s.of(c.t))))
+	}
+}
+
+// Cell is the present type word of a type that may get more methods.
+type Cell struct {
+	Word atomic.Pointer[byte]
+	t    types.Type
+}
+
+// Cell is where the type word of t can be read from now on; nil if it cannot change.
+func (s *Space) Cell(t types.Type) *Cell {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.mutable(t) {
+		return nil
+	}
+	if c, ok := s.byCell.At(t).(*Cell); ok {
+		return c
+	}
+	c := &Cell{t: t}
+	c.Word.Store((*byte)(Word(s.of(t))))
+	s.cells = append(s.cells, c)
+	s.byCell.Set(t, c)
+	return c
+}
+
+// mutable reports whether t mentions a type that a later cell can add methods to.
+func (s *Space) mutable(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		return t.Obj().Pkg() != nil && s.Local(t.Obj().Pkg()) && t.TypeArgs().Len() == 0 && !types.IsInterface(t)
+	case *types.Pointer:
+		return s.mutable(t.Elem())
+	case *types.Slice:
+		return s.mutable(t.Elem())
+	case *types.Array:
+		return s.mutable(t.Elem())
+	case *types.Chan:
+		return s.mutable(t.Elem())
+	case *types.Map:
+		return s.mutable(t.Key()) || s.mutable(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			if s.mutable(f.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mentions reports whether t is made of named.
+func mentions(t types.Type, named *types.Named, seen map[*types.Named]bool) bool {
+	any := func(ts ...types.Type) bool {
+		for _, t := range ts {
+			if mentions(t, named, seen) {
+				return true
+			}
+		}
+		return false
+	}
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		if t == named {
+			return true
+		}
+		if seen[t] || t.Obj().Pkg() != named.Obj().Pkg() {
+			return false
+		}
+		seen[t] = true
+		return any(t.Underlying())
+	case *types.Map:
+		return any(t.Key(), t.Elem())
+	case interface{ Elem() types.Type }:
+		return any(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			if any(f.Type()) {
+				return true
+			}
+		}
+	case *types.Signature:
+		for _, tup := range []*types.Tuple{t.Params(), t.Results()} {
+			for v := range tup.Variables() {
+				if any(v.Type()) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
