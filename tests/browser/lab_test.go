@@ -3,6 +3,8 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"kafkalab/install/notebook"
@@ -76,11 +78,27 @@ func TestLabDrawsChartsTrustedOrNot(t *testing.T) {
 	s := startLab(t, func(s *server) {
 		s.extension(t)
 		s.put(t, "saved.ipynb", nb)
+		s.put(t, "sent.ipynb", nb)
 		s.put(t, "live.ipynb", liveCharts(t))
 	})
 	t.Run("saved by somebody else", func(t *testing.T) { script(t, "lab-saved", s.config(map[string]any{"charts": expected})) })
 	t.Run("live", func(t *testing.T) { script(t, "lab-live", s.config(map[string]any{"charts": expected})) })
 	t.Run("Lab's own export", func(t *testing.T) { script(t, "lab-export", s.config(map[string]any{"charts": expected})) })
+}
+
+// Notebook 7 takes the same extension. It is no part of what the project installs, so it is tested where
+// it happens to stand beside JupyterLab.
+func TestNotebook7DrawsChartsToo(t *testing.T) {
+	program := filepath.Join(filepath.Dir(lab(t).Program), "jupyter-notebook")
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("no jupyter-notebook beside " + lab(t).Program)
+	}
+	nb, expected := savedCharts(t)
+	s := startServer(t, program, func(s *server) {
+		s.extension(t)
+		s.put(t, "saved.ipynb", nb)
+	})
+	script(t, "notebook7", s.config(map[string]any{"charts": expected}))
 }
 
 func TestLabWithoutTheExtensionShowsThePictures(t *testing.T) {

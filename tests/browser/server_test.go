@@ -32,7 +32,11 @@ const token = "a-token-of-the-tests"
 // startLab starts a JupyterLab and ends it with the test. Extensions and kernels go into Data before.
 func startLab(t *testing.T, prepare func(s *server)) *server {
 	t.Helper()
-	program := lab(t)
+	return startServer(t, lab(t).Program, prepare)
+}
+
+func startServer(t *testing.T, program string, prepare func(s *server)) *server {
+	t.Helper()
 	home := t.TempDir()
 	s := &server{Token: token, Root: filepath.Join(home, "work"), Data: filepath.Join(home, "data"), log: &tail{}}
 	for _, dir := range []string{s.Root, s.Data, filepath.Join(home, "runtime"), filepath.Join(home, "config")} {
@@ -54,7 +58,7 @@ func startLab(t *testing.T, prepare func(s *server)) *server {
 	cmd := jupyter.Server{Root: s.Root, NoBrowser: true, Port: port, Args: []string{
 		"--ServerApp.ip=127.0.0.1", "--IdentityProvider.token=" + token,
 		"--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly", "--LabApp.expose_app_in_browser=True",
-	}}.Command(program)
+	}}.Command(jupyter.Lab{Program: program})
 	cmd.Env = append(os.Environ(), "HOME="+home, "JUPYTER_DATA_DIR="+s.Data, "JUPYTER_CONFIG_DIR="+filepath.Join(home, "config"),
 		"JUPYTER_RUNTIME_DIR="+filepath.Join(home, "runtime"), "JUPYTER_PATH=", "IPYTHONDIR="+filepath.Join(home, "ipython"), "JUPYTER_PREFER_ENV_PATH=0")
 	cmd.Stdout, cmd.Stderr = s.log, s.log

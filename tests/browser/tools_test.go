@@ -106,6 +106,10 @@ func script(t *testing.T, name string, config map[string]any) {
 		t.Fatal(err)
 	}
 	config["chromium"], config["out"], config["script"] = chromium(t), out, name
+	old, _ := filepath.Glob(filepath.Join(out, "failed-"+name+"-*.png"))
+	for _, path := range old {
+		os.Remove(path)
+	}
 	data, err := json.Marshal(config)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,22 @@ const ICONS = {
 
 const formatMs = (t) => `${Number.isInteger(t) ? t : String(Math.round(t * 1000) / 1000)} ms`;
 
+// keyed holds the views that take keys, by their element. One listener for all of them stands at the
+// window and hears a key before the page does: Notebook 7 takes keys on their way down to the focus.
+const keyed = new WeakMap();
+let listening = false;
+
+function takeKeys(host, view) {
+  keyed.set(host, view);
+  if (listening) return;
+  listening = true;
+  addEventListener("keydown", (event) => {
+    const figure = event.target instanceof Element ? event.target.closest(".kafkalab-chart") : null;
+    const focused = figure && keyed.get(figure);
+    if (focused) focused.onKey(event);
+  }, true);
+}
+
 class ReplayView {
   constructor(host) {
     this.host = host;
@@ -53,15 +69,14 @@ class ReplayView {
     this.host.prepend(this.controls);
     this.host.append(this.words);
     this.host.tabIndex = 0;
-    this.key = (event) => this.onKey(event);
-    this.host.addEventListener("keydown", this.key);
+    takeKeys(this.host, this);
   }
 
   // onKey keeps every plain key from the notebook, whose command mode would take "b" for a new cell;
   // with ctrl, meta or alt held a key is the notebook's (saving must go on working).
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation();
+    event.stopImmediatePropagation();
     const onButton = event.target instanceof HTMLButtonElement;
     const moves = {
       ArrowLeft: () => this.go(this.at - 1), ArrowDown: () => this.go(this.at - 1),
@@ -136,7 +151,7 @@ class ReplayView {
   dispose() {
     clearInterval(this.timer);
     this.timer = 0;
-    if (this.key) this.host.removeEventListener("keydown", this.key);
+    keyed.delete(this.host);
     this.host.removeAttribute("tabindex");
   }
 }

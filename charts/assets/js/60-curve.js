@@ -188,6 +188,7 @@ class EChartsView {
     this.resizer.observe(host);
     this.gone = false;
     this.busy = false; // waiting for the library
+    this.stale = false; // changed while it had no width: JupyterLab 4.2 takes cells that scroll away off the page
   }
 
   update(chart) {
@@ -211,7 +212,8 @@ class EChartsView {
       const library = await this.library();
       this.busy = false;
       if (this.gone || chart !== this.chart) return; // a newer chart came while the library loaded
-      if (!this.host.clientWidth) return this.later();
+      this.stale = !this.host.clientWidth;
+      if (this.stale) return this.later();
       if (!this.instance) {
         this.instance = library.init(this.box, null, { renderer: "svg", width: this.host.clientWidth, height: chart.h });
       }
@@ -232,8 +234,9 @@ class EChartsView {
 
   fit() {
     if (this.gone || !this.chart) return;
-    if (!this.instance) return this.busy ? undefined : this.draw();
-    if (this.host.clientWidth) this.instance.resize({ width: this.host.clientWidth, height: this.chart.h });
+    if (this.busy) return;
+    if (!this.instance || this.stale) this.draw();
+    else if (this.host.clientWidth) this.instance.resize({ width: this.host.clientWidth, height: this.chart.h });
     else this.later();
   }
 

@@ -3,11 +3,12 @@ import { assert, browse, config, shot } from "./lib.mjs";
 import { Lab } from "./lab.mjs";
 
 await browse(async (browser) => {
-  const lab = await Lab.open(browser, "saved.ipynb");
+  const lab = await Lab.open(browser, "sent.ipynb");
   const arrives = Promise.race([
     lab.page.context().waitForEvent("page").then((page) => ({ page })),
     lab.page.waitForEvent("download").then((download) => ({ download })),
   ]);
+  arrives.catch(() => {}); // awaited below
   await lab.menu("File", "Save and Export Notebook As", /^HTML$/);
   const dialog = lab.page.locator(".jp-Dialog");
   if (await dialog.waitFor({ timeout: 5000 }).then(() => true, () => false)) {

@@ -47,7 +47,7 @@ export class Lab {
   // whenReady waits until the notebook's kernel has started and is idle.
   async whenReady(ms = 60000) {
     await eventually("the kernel", async () => {
-      const status = await this.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator").getAttribute("data-status");
+      const status = await this.page.evaluate(() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status);
       assert.equal(status, "idle");
     }, ms);
   }
@@ -76,8 +76,12 @@ export class Lab {
   }
 
   async scrollTo(i) {
-    // JupyterLab may replace a cell's output while it is scrolled to.
-    await eventually(`cell ${i}`, () => this.cell(i).scrollIntoViewIfNeeded({ timeout: 2000 }));
+    // By JupyterLab's own means first: 4.2 keeps cells off the page that are out of sight. It may also
+    // replace a cell's output while it is scrolled to.
+    await eventually(`cell ${i}`, async () => {
+      await this.page.evaluate((i) => window.jupyterapp.shell.currentWidget.content.scrollToItem(i, "start"), i);
+      await this.cell(i).scrollIntoViewIfNeeded({ timeout: 2000 });
+    });
   }
 
   // command runs one of JupyterLab's commands; the server is started with its app exposed for this.
