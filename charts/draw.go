@@ -141,18 +141,13 @@ func drawCell(w *svg.Writer, c Cell, x, top float64, committed bool) {
 	} else {
 		w.Rect(x+0.7, top+0.7, cellWidth-1.4, stripHeight-1.4, 2.5, style)
 	}
-	w.Text(x+cellWidth/2, top+12, 11, `font-weight="bold" text-anchor="middle" fill="`+letter+`"`, letterOf(c[1]))
-	if c[3] == markLost && committed {
-		w.Rect(x+2.5, top+13.5, cellWidth-5, 9.5, 2, `fill="`+paper+`"`)
-	}
-	drawMark(w, c[3], x+cellWidth/2, top+18.2, letter)
+	drawSign(w, c, x, top, `font-weight="bold" `, letter, committed)
 }
 
 // drawGhost draws a cell that was cut off in this frame.
 func drawGhost(w *svg.Writer, c Cell, x, top float64) {
 	w.Rect(x+0.7, top+0.7, cellWidth-1.4, stripHeight-1.4, 2.5, `fill="none" stroke="`+inkFaint+`" stroke-dasharray="1.5 2"`)
-	w.Text(x+cellWidth/2, top+12, 11, `text-anchor="middle" fill="`+inkFaint+`"`, letterOf(c[1]))
-	drawMark(w, c[3], x+cellWidth/2, top+18.2, inkFaint)
+	drawSign(w, c, x, top, "", inkFaint, false)
 	w.Line(x-1, top+stripHeight/2, x+cellWidth+1, top+stripHeight/2, `stroke="`+alarm+`" stroke-width="1.6"`)
 }
 

@@ -28,8 +28,6 @@ const (
 // letterOf is the letter of a key by its index: A to Z, a to z, then #.
 func letterOf(key int64) string {
 	switch {
-	case key < 0:
-		return "·"
 	case key < 26:
 		return string(rune('A' + key))
 	case key < 52:

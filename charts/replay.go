@@ -104,9 +104,18 @@ func moments(trace *view.Trace) []group {
 		}
 		last := &list[len(list)-1]
 		last.to = i + 1
-		last.loud = last.loud || loudness(c.Kind) >= 2
+		last.loud = last.loud || isLoud(c.Kind)
 	}
 	return list
+}
+
+// isLoud is what loudness of 2 and more means for a kind.
+func isLoud(kind view.Kind) bool {
+	switch kind {
+	case view.Lost, view.Command, view.BrokerState, view.Truncated, view.Failed, view.PartitionState, view.BrokerFenced, view.Refused, view.Retried:
+		return true
+	}
+	return false
 }
 
 // thin merges neighbouring quiet moments until at most most are left. When the loud ones alone are too
@@ -207,7 +216,7 @@ func drawStory(w *svg.Writer, top float64, list []sentence) {
 		y := top + 23 + float64((i+1)*wordLine)
 		w.Text(64, y, 11.5, `text-anchor="end" fill="`+inkSoft+`"`, ms(s.at))
 		colour := ink
-		if s.loud == 4 && strings.HasPrefix(s.text, "Lost") {
+		if strings.HasPrefix(s.text, "Lost: ") {
 			colour = alarm
 		}
 		w.Text(76, y, 11.5, `fill="`+colour+`"`, shorten(s.text, 118))

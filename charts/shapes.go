@@ -40,15 +40,30 @@ func drawRing(w *svg.Writer, x, y, radius float64, colour string) {
 }
 
 // drawMark draws what became of a record: a tick, a ring or a cross.
-func drawMark(w *svg.Writer, mark int64, x, y float64, colour string) {
+func drawMark(w *svg.Writer, mark int64, x, y, size float64, colour string) {
 	switch mark {
 	case markAcked:
-		drawTick(w, x, y, 3, colour)
+		drawTick(w, x, y, 3*size, colour)
 	case markLost:
-		drawCross(w, x, y, 2.6, 1.8, alarm)
+		drawCross(w, x, y, 2.6*size, 1.8, alarm)
 	default:
-		drawRing(w, x, y, 2.2, colour)
+		drawRing(w, x, y, 2.2*size, colour)
 	}
+}
+
+// drawSign draws what stands in a cell: the key's letter above the mark, or, without a key, the mark
+// alone and larger.
+func drawSign(w *svg.Writer, c Cell, x, top float64, style, colour string, patch bool) {
+	markY, size := top+18.2, 1.0
+	if c[1] < 0 {
+		markY, size = top+12, 1.5
+	} else {
+		w.Text(x+cellWidth/2, top+12, 11, style+`text-anchor="middle" fill="`+colour+`"`, letterOf(c[1]))
+	}
+	if patch && c[3] == markLost {
+		w.Rect(x+2.5, markY-4.7*size, cellWidth-5, 9.5*size, 2, `fill="`+paper+`"`)
+	}
+	drawMark(w, c[3], x+cellWidth/2, markY, size, colour)
 }
 
 // drawHighWatermark draws the blue bar with its small flag, top at y.

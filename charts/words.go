@@ -8,30 +8,32 @@ import (
 	"kafkalab/kafkasim/view"
 )
 
-// loudness says how much a change matters to a reader: loud moments keep a frame of their own, and when
-// there is no room for every sentence the loud ones stay.
-func loudness(kind view.Kind) int {
-	switch kind {
+// loudness says how much a change matters to a reader: moments of 2 and more keep a frame of their own,
+// and when there is no room for every sentence the loud ones stay.
+func (b *board) loudness(c *view.Change) int {
+	switch c.Kind {
 	case view.Lost, view.Command:
+		return 5
+	case view.BrokerState:
+		return pick(c.Text == "RUNNING" || c.Text == "RECOVERY", 2, 4)
+	case view.Truncated, view.Failed:
 		return 4
-	case view.BrokerState, view.Truncated, view.Failed:
-		return 3 // and a change of leader, see (*board).loudness
-	case view.PartitionState, view.BecameLeader, view.BrokerFenced, view.Refused, view.Retried:
+	case view.PartitionState:
+		return b.partitionLoudness(c)
+	case view.BrokerFenced, view.Refused, view.Retried:
 		return 2
-	case view.BecameFollower, view.Acked, view.Consumed, view.PositionSet:
+	case view.BecameLeader, view.BecameFollower, view.Acked, view.Consumed, view.PositionSet:
 		return 1
 	}
 	return 0
 }
 
-// loudness is that of one change: a new leader matters more than other news of a partition.
-func (b *board) loudness(c *view.Change) int {
-	if c.Kind == view.PartitionState && c.Partition >= 0 && c.Partition < len(b.partitions) {
-		if p := &b.partitions[c.Partition]; p.created && p.leader != int(c.A) {
-			return 3
-		}
+// partitionLoudness: a new leader matters more than a new ISR.
+func (b *board) partitionLoudness(c *view.Change) int {
+	if c.Partition < 0 || c.Partition >= len(b.partitions) || !b.partitions[c.Partition].created {
+		return 2
 	}
-	return loudness(c.Kind)
+	return pick(b.partitions[c.Partition].leader != int(c.A), 4, 3)
 }
 
 // say describes a change in a sentence; "" when there is nothing to say. The board is that before the
@@ -94,7 +96,7 @@ func sayClient(c *view.Change, partition string) string {
 	return ""
 }
 
-func pick(condition bool, yes, no string) string {
+func pick[T any](condition bool, yes, no T) T {
 	if condition {
 		return yes
 	}
@@ -107,7 +109,7 @@ func isAre(first, end int64) string {
 
 func sayState(c *view.Change) string {
 	what, known := map[string]string{
-		"CRASHED": "crashes", "NOT_RUNNING": "is not running", "STARTING": "starts", "RECOVERY": "checks its logs (recovery)",
+		"CRASHED": "crashes", "NOT_RUNNING": "has stopped", "STARTING": "starts", "RECOVERY": "checks its logs (recovery)",
 		"RUNNING": "is running", "PAUSED": "falls silent", "PENDING_CONTROLLED_SHUTDOWN": "begins a controlled shutdown",
 	}[c.Text]
 	if !known {

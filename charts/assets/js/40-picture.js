@@ -79,10 +79,21 @@ function tick(x, y, reach, stroke) {
 
 const ring = (x, y, r, stroke) => svg("circle", { cx: x, cy: y, r, fill: "none", stroke, "stroke-width": 1.2 });
 
-function markShape(mark, x, y, colour, ink) {
-  if (mark === 1) return tick(x, y, 3, colour);
-  if (mark === 2) return cross(x, y, 2.6, 1.8, ink.alarmInk);
-  return ring(x, y, 2.2, colour);
+function markShape(mark, x, y, size, colour, ink) {
+  if (mark === 1) return tick(x, y, 3 * size, colour);
+  if (mark === 2) return cross(x, y, 2.6 * size, 1.8, ink.alarmInk);
+  return ring(x, y, 2.2 * size, colour);
+}
+
+// drawSign draws what stands in a cell: the key's letter above the mark, or, without a key, the mark
+// alone and larger.
+function drawSign(into, [, key, , mark], x, top, style, colour, patch, ink) {
+  const keyed = key >= 0;
+  const size = keyed ? 1 : 1.5;
+  const y = top + (keyed ? 18.2 : 12);
+  if (keyed) into.appendChild(label(x + CELL_WIDTH / 2, top + 12, 11, colour, letterOf(key), { ...style, ...middle }));
+  if (patch && mark === 2) into.appendChild(box(x + 2.5, y - 4.7 * size, CELL_WIDTH - 5, 9.5 * size, 2, { fill: ink.paper }));
+  into.appendChild(markShape(mark, x + CELL_WIDTH / 2, y, size, colour, ink));
 }
 
 // highWatermark is the blue bar with its small flag.
@@ -175,23 +186,19 @@ function drawCells(into, log, from, slots, x, top, ink) {
   }
 }
 
-function drawCell(into, [, key, , mark], x, top, committed, ink) {
-  const { fill, text, onFill } = fillOf(key, ink);
+function drawCell(into, cell, x, top, committed, ink) {
+  const { fill, text, onFill } = fillOf(cell[1], ink);
   const letter = committed ? onFill : text;
   into.appendChild(committed ? box(x, top, CELL_WIDTH, STRIP_HEIGHT, 2.5, { fill })
     : box(x + 0.7, top + 0.7, CELL_WIDTH - 1.4, STRIP_HEIGHT - 1.4, 2.5, { fill: ink.paper, stroke: text, "stroke-width": 1.3, "stroke-dasharray": "2.5 2" }));
-  into.appendChild(label(x + CELL_WIDTH / 2, top + 12, 11, letter, letterOf(key), { ...bold, ...middle }));
-  if (mark === 2 && committed) into.appendChild(box(x + 2.5, top + 13.5, CELL_WIDTH - 5, 9.5, 2, { fill: ink.paper }));
-  into.appendChild(markShape(mark, x + CELL_WIDTH / 2, top + 18.2, letter, ink));
+  drawSign(into, cell, x, top, bold, letter, committed, ink);
 }
 
 // drawGhost draws a cell that was cut off in this frame.
-function drawGhost(into, [, key, , mark], x, top, ink) {
-  into.append(
-    box(x + 0.7, top + 0.7, CELL_WIDTH - 1.4, STRIP_HEIGHT - 1.4, 2.5, { fill: "none", stroke: ink.faint, "stroke-dasharray": "1.5 2" }),
-    label(x + CELL_WIDTH / 2, top + 12, 11, ink.faint, letterOf(key), middle),
-    markShape(mark, x + CELL_WIDTH / 2, top + 18.2, ink.faint, ink),
-    straight(x - 1, top + STRIP_HEIGHT / 2, x + CELL_WIDTH + 1, top + STRIP_HEIGHT / 2, { stroke: ink.alarmInk, "stroke-width": 1.6 }));
+function drawGhost(into, cell, x, top, ink) {
+  into.appendChild(box(x + 0.7, top + 0.7, CELL_WIDTH - 1.4, STRIP_HEIGHT - 1.4, 2.5, { fill: "none", stroke: ink.faint, "stroke-dasharray": "1.5 2" }));
+  drawSign(into, cell, x, top, {}, ink.faint, false, ink);
+  into.appendChild(straight(x - 1, top + STRIP_HEIGHT / 2, x + CELL_WIDTH + 1, top + STRIP_HEIGHT / 2, { stroke: ink.alarmInk, "stroke-width": 1.6 }));
 }
 
 // chips places the keys; widths are estimated from the number of letters, so that Go and we agree.
