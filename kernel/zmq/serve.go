@@ -14,12 +14,12 @@ import (
 // Serve runs k on the sockets of a connection file until a shutdown_request, SIGTERM, the end of ctx or
 // the death of the process that started it. SIGINT interrupts the running cell, as interrupt_request
 // does: some frontends signal.
-func Serve(ctx context.Context, connectionFile string, k *kernel.Kernel) error {
+func Serve(ctx context.Context, connectionFile string, k *kernel.Kernel, opts Options) error {
 	info, err := wire.ReadConnection(connectionFile)
 	if err != nil {
 		return err
 	}
-	s, err := Listen(info, Options{})
+	s, err := Listen(info, opts)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func TestServe(t *testing.T) {
 	}
 	k := kernel.New(&kerneltest.Echo{}, kernel.Options{})
 	done := make(chan error, 1)
-	go func() { done <- Serve(context.Background(), path, k) }()
+	go func() { done <- Serve(context.Background(), path, k, Options{}) }()
 	signer, err := wire.NewSigner("", testKey)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestServeSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("a taken port: %v", err)
 	}
 	k := kernel.New(&kerneltest.Echo{}, kernel.Options{})
-	if err := Serve(context.Background(), "/no/such/file.json", k); err == nil || !strings.Contains(err.Error(), "/no/such/file.json") {
+	if err := Serve(context.Background(), "/no/such/file.json", k, Options{}); err == nil || !strings.Contains(err.Error(), "/no/such/file.json") {
 		t.Errorf("no file: %v", err)
 	}
 }
