@@ -1,0 +1,75 @@
+// Package lab is the one place where the kernel meets Kafka: it gives the Go of the cells the simulator and
+// the charts, lets an interrupt reach the simulator's loops, and answers the export.
+package lab
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"kafkalab/kafkasim"
+	"kafkalab/kafkasim/config"
+	"kafkalab/kernel"
+	"kafkalab/kernel/goeval"
+)
+
+//go:generate go run kafkalab/kernel/goeval/gensymbols -package lab -sources -list packages.txt -out symbols.go -exports exports.zip
+
+//go:embed exports.zip
+var exports []byte
+
+// Options say what differs between a kernel and a run without Jupyter.
+type Options struct {
+	// Capture takes the process's file descriptors 1 and 2 for the cells, see goeval.Options.
+	Capture bool
+	// Log takes what is printed while no cell has run yet.
+	Log io.Writer
+}
+
+// NewLanguage starts a session of Go cells that know Kafka.
+func NewLanguage(o Options) (kernel.Language, error) {
+	engine, err := goeval.New(goeval.Options{
+		Libraries: []goeval.Library{library()},
+		Capture:   o.Capture,
+		Log:       o.Log,
+		Banner:    "Kafka Lab: Go with a deterministic Kafka inside. Start with: c := kafkasim.Page()",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the Go of the cells does not start: %w", err)
+	}
+	return engine, nil
+}
+
+// library is what cells see beside the standard library.
+func library() goeval.Library {
+	return goeval.Library{
+		Symbols: symbols,
+		Exports: exports,
+		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts"},
+		Hints: []goeval.Hint{{
+			Func: "kafkalab/kafkasim.Config", Arg: -1, Texts: properties,
+		}},
+		Poll: kafkasim.SetPoll,
+	}
+}
+
+// properties proposes every Kafka property that the simulator models. One name may be a producer's and a
+// consumer's: both are told.
+func properties() []goeval.HintText {
+	docs := map[string][]string{}
+	for _, owner := range []config.Owner{config.OwnerTopic, config.OwnerProducer, config.OwnerConsumer, config.OwnerBroker} {
+		for _, p := range config.All(owner) {
+			if p.Modelled {
+				docs[p.Name] = append(docs[p.Name], p.Help())
+			}
+		}
+	}
+	var all []goeval.HintText
+	for name, doc := range docs {
+		all = append(all, goeval.HintText{Text: name, Doc: strings.Join(doc, "\n")})
+	}
+	slices.SortFunc(all, func(a, b goeval.HintText) int { return strings.Compare(a.Text, b.Text) })
+	return all
+}

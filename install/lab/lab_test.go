@@ -1,0 +1,128 @@
+package lab
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kafkalab/install/notebook"
+	"kafkalab/kernel"
+	"kafkalab/kernel/goeval"
+	"kafkalab/kernel/kerneltest"
+)
+
+func TestTheGeneratedSymbolsAreUpToDate(t *testing.T) {
+	out, err := exec.Command("go", "run", "kafkalab/kernel/goeval/gensymbols", "-check", "-package", "lab", "-sources",
+		"-list", "packages.txt", "-out", "symbols.go", "-exports", "exports.zip").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func start(t *testing.T) *kerneltest.Client {
+	t.Helper()
+	language, err := NewLanguage(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kerneltest.Start(t, language, kernel.Options{})
+}
+
+func TestPropertiesAreProposedWithTheirHelp(t *testing.T) {
+	all := properties()
+	at := slices.IndexFunc(all, func(h goeval.HintText) bool { return h.Text == "min.insync.replicas" })
+	if at < 0 || !strings.Contains(all[at].Doc, "topic") {
+		t.Fatalf("min.insync.replicas is not proposed among %d", len(all))
+	}
+	for i := 1; i < len(all); i++ {
+		if all[i-1].Text >= all[i].Text {
+			t.Errorf("%q comes before %q", all[i-1].Text, all[i].Text)
+		}
+	}
+}
+
+func TestExportFindsTheNotebookFromItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	nb := notebook.New("kafkalab", "Go (Kafka Lab)", "go")
+	nb.Cells = []*notebook.Cell{{Type: notebook.Markdown, ID: "a", Source: "# Found"}}
+	os.Mkdir(filepath.Join(dir, "deep"), 0o755)
+	for _, name := range []string{"a lesson.ipynb", "deep/other.ipynb"} {
+		if err := nb.Write(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for requested, name := range map[string]string{
+		"a lesson.ipynb":               "a lesson.html",
+		"courses/kafka/a lesson.ipynb": "a lesson.html", // the server's root lies above the kernel's folder
+		"deep/other.ipynb":             "other.html",    // the kernel runs in the server's root
+	} {
+		reply, err := exportPage(dir, requested)
+		if err != nil || reply.Status != "ok" || reply.Name != name || !strings.Contains(reply.HTML, "<title>Found</title>") {
+			t.Errorf("%s: %v, %q %q", requested, err, reply.Status, reply.Name)
+		}
+	}
+	os.WriteFile(filepath.Join(dir, "broken.ipynb"), []byte("{"), 0o644)
+	os.WriteFile(filepath.Join(filepath.Dir(dir), "outside.ipynb"), []byte("{}"), 0o644)
+	for requested, want := range map[string]string{
+		"missing.ipynb": "was not found", "../outside.ipynb": "was not found", "notes.txt": "no notebook", "": "no notebook", "broken.ipynb": "broken.ipynb",
+	} {
+		if _, err := exportPage(dir, requested); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", requested, err, want)
+		}
+	}
+}
+
+func TestCellsKnowKafkaWithoutAnImport(t *testing.T) {
+	c := start(t)
+	ex := c.Execute("c := kafkasim.Page()\nc.RunFor(5 * time.Millisecond)\nlen(c.Partition(\"orders\", 0).ISR)")
+	if ex.Status() != "ok" || ex.Result() != "2" {
+		t.Errorf("%s", ex.Transcript())
+	}
+	ex = c.Execute(`charts.Cluster(c)`)
+	results := append(ex.Of("execute_result"), ex.Of("display_data")...)
+	if len(results) != 1 {
+		t.Fatalf("a chart is shown %d times:\n%.3000s", len(results), ex.Transcript())
+	}
+	for _, mime := range []string{"application/vnd.kafkalab.chart+json", "image/png", "text/plain"} {
+		if kerneltest.Field(results[0], "data", mime) == nil {
+			t.Errorf("the chart's bundle lacks %s", mime)
+		}
+	}
+	if kerneltest.Field(results[0], "metadata", "image/png", "width") == nil {
+		t.Errorf("the chart's metadata lacks the picture's size: %v", kerneltest.Field(results[0], "metadata"))
+	}
+}
+
+func TestACallersMistakeIsASentence(t *testing.T) {
+	c := start(t)
+	ex := c.Execute(`kafkasim.Page().NewProducer("p", kafkasim.Config{"ack": 1})`)
+	if ex.Reply("ename") != "UsageError" || ex.Reply("evalue") != `kafkasim: producer "p": unknown property "ack" - did you mean "acks"?` {
+		t.Errorf("%s", ex.Transcript())
+	}
+	for _, line := range ex.Reply("traceback").([]any) {
+		if strings.Contains(line.(string), "kafkasim.go") || strings.Contains(line.(string), "goroutine") {
+			t.Errorf("the traceback holds %q", line)
+		}
+	}
+}
+
+// A long simulation gives way to an interrupt at once, and the cluster lives on.
+func TestAnInterruptReachesTheSimulator(t *testing.T) {
+	c := start(t)
+	c.Execute("c := kafkasim.Page()\np := c.NewProducer(\"p\", kafkasim.Config{\"acks\": \"all\"}).Every(time.Millisecond, \"orders\", \"user-1\")")
+	ex := c.AskExecute("c.RunFor(1000 * time.Hour)")
+	time.Sleep(300 * time.Millisecond)
+	begun := time.Now()
+	c.Control("interrupt_request", map[string]any{})
+	ex.Wait()
+	if took := time.Since(begun); ex.Reply("ename") != "KeyboardInterrupt" || took > time.Second {
+		t.Errorf("after %v: %.2000s", took, ex.Transcript())
+	}
+	if after := c.Execute("c.RunFor(time.Millisecond)\nc.Now() > 0"); after.Result() != "true" {
+		t.Errorf("the cluster does not live on: %s", after.Transcript())
+	}
+}
