@@ -16,39 +16,33 @@ type client struct {
 	mu      sync.Mutex
 	outputs *outputs
 	cell    int    // the index of the running cell
-	request string // the msg_id of its execute_request
-	reply   *reply
+	request string // the msg_id of the request that is being answered
+	reply   json.RawMessage
 	idle    bool
-	done    chan reply
-}
-
-// reply is what execute_reply says.
-type reply struct {
-	Status    string   `json:"status"`
-	Count     int      `json:"execution_count"`
-	EName     string   `json:"ename"`
-	EValue    string   `json:"evalue"`
-	Traceback []string `json:"traceback"`
+	done    chan json.RawMessage
 }
 
 func newClient() *client { return &client{session: wire.NewSession("headless"), outputs: newOutputs()} }
 
-// execute makes the request for a cell; done hears its reply once everything before idle was taken.
-func (c *client) execute(cell int, id, code string, stopOnError bool) (wire.Message, <-chan reply) {
-	header := c.session.Header("execute_request")
+// execute makes the request for a cell.
+func (c *client) execute(cell int, id, code string, stopOnError bool) (wire.Message, <-chan json.RawMessage) {
+	m, done := c.ask(cell, "execute_request", map[string]any{
+		"code": code, "silent": false, "store_history": true, "user_expressions": map[string]any{},
+		"allow_stdin": false, "stop_on_error": stopOnError,
+	})
+	m.Metadata = encoded(map[string]any{"cellId": id})
+	return m, done
+}
+
+// ask makes a request; done hears the content of its reply once everything before idle was taken.
+func (c *client) ask(cell int, msgType string, content any) (wire.Message, <-chan json.RawMessage) {
+	header := c.session.Header(msgType)
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.outputs.begin()
 	c.cell, c.request, c.reply, c.idle = cell, header.MsgID, nil, false
-	c.done = make(chan reply, 1)
-	c.mu.Unlock()
-	return wire.Message{
-		Header:   header,
-		Metadata: encoded(map[string]any{"cellId": id}),
-		Content: encoded(map[string]any{
-			"code": code, "silent": false, "store_history": true, "user_expressions": map[string]any{},
-			"allow_stdin": false, "stop_on_error": stopOnError,
-		}),
-	}, c.done
+	c.done = make(chan json.RawMessage, 1)
+	return wire.Message{Header: header, Content: encoded(content)}, c.done
 }
 
 // Send implements kernel.Sender. What an earlier cell still says after its end is dropped, as nbclient
@@ -60,9 +54,8 @@ func (c *client) Send(ch wire.Channel, m *wire.Message) {
 		return
 	}
 	switch {
-	case ch == wire.Shell && m.Header.MsgType == "execute_reply":
-		c.reply = &reply{}
-		_ = json.Unmarshal(m.Content, c.reply) // the kernel wrote it
+	case ch == wire.Shell:
+		c.reply = m.Content
 	case ch == wire.IOPub && m.Header.MsgType == "status":
 		var status struct {
 			State string `json:"execution_state"`
@@ -77,7 +70,7 @@ func (c *client) Send(ch wire.Channel, m *wire.Message) {
 	}
 	if c.idle && c.reply != nil {
 		c.request = ""
-		c.done <- *c.reply
+		c.done <- c.reply
 	}
 }
 

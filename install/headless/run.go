@@ -4,6 +4,7 @@ package headless
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -27,6 +28,12 @@ type Result struct {
 	Ran     bool
 	Count   int
 	Outputs []notebook.Output
+}
+
+// Report is what became of a run.
+type Report struct {
+	Cells        []Result       // one for each cell that was given
+	LanguageInfo map[string]any // kernel_info's language_info, which frontends keep in a notebook's metadata
 }
 
 // Options are the choices of a run.
@@ -69,14 +76,13 @@ func (e *StoppedError) Error() string {
 // grace is how long an interrupted cell may take to end.
 const grace = 5 * time.Second
 
-// Run runs the cells in order and returns a result for each. It stops at the first cell that fails, with a
-// *CellError or a *StoppedError; the results hold everything up to then. The language is closed at the end,
-// unless a cell is stuck in it.
-func Run(ctx context.Context, lang kernel.Language, cells []Cell, o Options) ([]Result, error) {
+// Run runs the cells in order. It stops at the first cell that fails, with a *CellError or a *StoppedError;
+// the report holds everything up to then. The language is closed at the end, unless a cell is stuck in it.
+func Run(ctx context.Context, lang kernel.Language, cells []Cell, o Options) (Report, error) {
 	r := runner{client: newClient(), options: o}
 	r.kernel = kernel.New(lang, kernel.Options{Limits: kernel.Limits{Unpaced: true}})
 	r.kernel.Start(r.client)
-	results := make([]Result, len(cells))
+	report := Report{Cells: make([]Result, len(cells)), LanguageInfo: r.languageInfo()}
 	var failed error
 	for i, cell := range cells {
 		if !cell.IsCode || cell.Skip || strings.TrimSpace(cell.Source) == "" {
@@ -85,23 +91,24 @@ func Run(ctx context.Context, lang kernel.Language, cells []Cell, o Options) ([]
 		if o.Begun != nil {
 			o.Begun(i)
 		}
-		results[i].Ran = true
-		results[i].Count, failed = r.cell(ctx, i, cell)
+		result := &report.Cells[i]
+		result.Ran = true
+		result.Count, failed = r.cell(ctx, i, cell)
 		if o.Ended != nil {
-			o.Ended(i, results[i].Count, r.client.shown(i))
+			o.Ended(i, result.Count, r.client.shown(i))
 		}
 		if failed != nil {
 			break
 		}
 	}
 	// Only now: a later cell may have updated a display of an earlier one.
-	for i := range results {
-		results[i].Outputs = r.client.shown(i)
+	for i := range report.Cells {
+		report.Cells[i].Outputs = r.client.shown(i)
 	}
 	if s, ok := failed.(*StoppedError); !ok || !s.Stuck {
 		r.kernel.Close()
 	}
-	return results, failed
+	return report, failed
 }
 
 type runner struct {
@@ -109,6 +116,28 @@ type runner struct {
 	client  *client
 	options Options
 	count   int // of the cells that have run
+}
+
+func (r *runner) languageInfo() map[string]any {
+	request, done := r.client.ask(-1, "kernel_info_request", map[string]any{})
+	r.kernel.Handle(wire.Shell, request)
+	info, _ := decoded(<-done).(map[string]any)
+	language, _ := info["language_info"].(map[string]any)
+	return language
+}
+
+// reply is what execute_reply says.
+type reply struct {
+	Status    string   `json:"status"`
+	Count     int      `json:"execution_count"`
+	EName     string   `json:"ename"`
+	EValue    string   `json:"evalue"`
+	Traceback []string `json:"traceback"`
+}
+
+func readReply(raw json.RawMessage) (r reply) {
+	_ = json.Unmarshal(raw, &r) // the kernel in this process wrote it
+	return r
 }
 
 // cell runs one cell and returns its execution count.
@@ -130,7 +159,7 @@ func (r *runner) cell(ctx context.Context, i int, cell Cell) (int, error) {
 }
 
 // await waits for the cell's reply, and interrupts the cell when its time is up or ctx ends.
-func (r *runner) await(ctx context.Context, done <-chan reply) (reply, *StoppedError) {
+func (r *runner) await(ctx context.Context, done <-chan json.RawMessage) (reply, *StoppedError) {
 	var alarm <-chan time.Time
 	if r.options.Timeout > 0 {
 		t := time.NewTimer(r.options.Timeout)
@@ -139,15 +168,16 @@ func (r *runner) await(ctx context.Context, done <-chan reply) (reply, *StoppedE
 	}
 	stopped := &StoppedError{}
 	select {
-	case answer := <-done:
-		return answer, nil
+	case raw := <-done:
+		return readReply(raw), nil
 	case <-alarm:
 		stopped.After = r.options.Timeout
 	case <-ctx.Done():
 	}
 	r.kernel.Interrupt()
 	select {
-	case answer := <-done:
+	case raw := <-done:
+		answer := readReply(raw)
 		if answer.Status == "ok" {
 			return answer, nil // it was done by itself just then
 		}

@@ -23,6 +23,9 @@ type script struct {
 func (s *script) Execute(c kernel.Cell, out kernel.Output) kernel.Outcome {
 	return s.cells[c.Code](out)
 }
+func (s *script) Info() kernel.LanguageInfo {
+	return kernel.LanguageInfo{Name: "go", FileExtension: ".go"}
+}
 func (s *script) Interrupt() { close(s.interrupt) }
 func (s *script) Close()     { s.closed = true }
 
@@ -46,7 +49,8 @@ func runScript(t *testing.T, s *script, o Options, names ...string) ([]Result, e
 	for _, n := range names {
 		cells = append(cells, Cell{Source: n, IsCode: true, MayFail: strings.HasPrefix(n, "may")})
 	}
-	return Run(context.Background(), s, cells, o)
+	report, err := Run(context.Background(), s, cells, o)
+	return report.Cells, err
 }
 
 func describe(outputs []notebook.Output) []string {
@@ -148,12 +152,20 @@ func TestAFailingCellStopsTheRun(t *testing.T) {
 	}
 }
 
+func TestTheRunTellsTheLanguageAndClosesIt(t *testing.T) {
+	s := &script{}
+	report, err := Run(context.Background(), s, nil, Options{})
+	if err != nil || report.LanguageInfo["name"] != "go" || report.LanguageInfo["file_extension"] != ".go" || !s.closed {
+		t.Errorf("%v %+v, closed %v", err, report, s.closed)
+	}
+}
+
 func TestOnlyCodeThatIsThereRuns(t *testing.T) {
 	s := &script{cells: map[string]func(kernel.Output) kernel.Outcome{"code": show(func(kernel.Output) {})}}
 	cells := []Cell{{Source: "# title"}, {Source: "  \n", IsCode: true}, {Source: "code", IsCode: true, Skip: true}, {Source: "code", IsCode: true}}
-	r, err := Run(context.Background(), s, cells, Options{})
-	if err != nil || r[0].Ran || r[1].Ran || r[2].Ran || r[3].Count != 1 {
-		t.Errorf("%v %+v", err, r)
+	report, err := Run(context.Background(), s, cells, Options{})
+	if r := report.Cells; err != nil || r[0].Ran || r[1].Ran || r[2].Ran || r[3].Count != 1 {
+		t.Errorf("%v %+v", err, report)
 	}
 }
 
