@@ -56,6 +56,9 @@ type boardClient struct {
 // finds what came before.
 const keepCells = 4 * maxCells
 
+// maxKeyText is how much of a key a picture tells.
+const maxKeyText = 60
+
 // keyTable numbers keys in the order in which they first appear in the trace, so that a key keeps its
 // letter and colour in every picture of a session.
 type keyTable struct {
@@ -78,7 +81,7 @@ func (k *keyTable) of(r *view.Record) int64 {
 	}
 	i := int64(len(k.names))
 	k.index[r.Key] = i
-	k.names = append(k.names, clip(r.Key))
+	k.names = append(k.names, shorten(r.Key, maxKeyText))
 	return i
 }
 

@@ -210,7 +210,7 @@ func TestHostileChartsRunNothing(t *testing.T) {
 // The picture that the browser draws is, shape by shape, the one that Go draws for the PNG.
 func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 	var pictures []any
-	for _, name := range []string{"cluster", "replay"} {
+	for _, name := range []string{"cluster", "replay", "widget"} {
 		data, err := os.ReadFile(golden + name + ".json")
 		if err != nil {
 			t.Fatal(err)
