@@ -20,16 +20,17 @@ func (c *Cluster) words(n *note) string {
 	p := c.ordinalName(int(n.partition))
 	switch n.kind {
 	case view.BrokerState:
-		return fmt.Sprintf("broker %d: %s", n.broker, n.text)
+		return fmt.Sprintf("broker %d: %s", n.broker, n.text())
 	case view.BrokerFenced:
 		if n.a == 1 {
 			return fmt.Sprintf("controller: fences broker %d", n.broker)
 		}
 		return fmt.Sprintf("controller: unfences broker %d", n.broker)
 	case view.PartitionState:
-		s := fmt.Sprintf("controller: %s leader %s, leader epoch %d, ISR %s, partition epoch %d", p, brokerWord(int(n.a)), n.b, commas(n.list), n.c)
-		if len(n.list2) > 0 {
-			s += ", ELR " + commas(n.list2)
+		list, list2 := n.lists()
+		s := fmt.Sprintf("controller: %s leader %s, leader epoch %d, ISR %s, partition epoch %d", p, brokerWord(int(n.a)), n.b, commas(list), n.c)
+		if len(list2) > 0 {
+			s += ", ELR " + commas(list2)
 		}
 		return s
 	case view.BecameLeader:
@@ -46,37 +47,38 @@ func (c *Cluster) words(n *note) string {
 		return fmt.Sprintf("broker %d: %s log start %d -> %d", n.broker, p, n.b, n.a)
 	case view.Refused:
 		if n.partition < 0 {
-			return fmt.Sprintf("broker %d: refused, %s", n.broker, n.text)
+			return fmt.Sprintf("broker %d: refused, %s", n.broker, n.text())
 		}
-		return fmt.Sprintf("broker %d: %s refused, %s", n.broker, p, n.text)
+		return fmt.Sprintf("broker %d: %s refused, %s", n.broker, p, n.text())
 	case view.Lost:
 		return fmt.Sprintf("%s: %s, acknowledged and lost", p, offsets(n.a, n.b))
 	case view.Command:
-		return "command: " + n.text
+		return "command: " + n.text()
 	}
 	return c.clientWords(n, p)
 }
 
 func (c *Cluster) clientWords(n *note, p string) string {
+	client := c.trace.clientName(n)
 	if n.partition < 0 {
 		p = "a partition that is not known yet"
 	}
 	switch n.kind {
 	case view.Sent:
-		return fmt.Sprintf("%s: %s for %s", n.client, plural(n.a, "record"), p)
+		return fmt.Sprintf("%s: %s for %s", client, plural(n.a, "record"), p)
 	case view.Acked:
 		if n.a < 0 {
-			return fmt.Sprintf("%s: %s for %s done, nobody was asked (acks=0)", n.client, plural(n.b, "record"), p)
+			return fmt.Sprintf("%s: %s for %s done, nobody was asked (acks=0)", client, plural(n.b, "record"), p)
 		}
-		return fmt.Sprintf("%s: %s %s acknowledged after %s", n.client, p, offsets(n.a, n.b), inMs(n.c))
+		return fmt.Sprintf("%s: %s %s acknowledged after %s", client, p, offsets(n.a, n.b), inMs(n.c))
 	case view.Failed:
-		return fmt.Sprintf("%s: %s for %s failed, %s", n.client, plural(n.a, "record"), p, n.text)
+		return fmt.Sprintf("%s: %s for %s failed, %s", client, plural(n.a, "record"), p, n.text())
 	case view.Retried:
-		return fmt.Sprintf("%s: %s for %s will be sent again, %s", n.client, plural(n.a, "record"), p, n.text)
+		return fmt.Sprintf("%s: %s for %s will be sent again, %s", client, plural(n.a, "record"), p, n.text())
 	case view.Consumed:
-		return fmt.Sprintf("%s: read %s %s", n.client, p, offsets(n.a, n.b-n.a))
+		return fmt.Sprintf("%s: read %s %s", client, p, offsets(n.a, n.b-n.a))
 	case view.PositionSet:
-		return fmt.Sprintf("%s: position of %s is %d", n.client, p, n.a)
+		return fmt.Sprintf("%s: position of %s is %d", client, p, n.a)
 	}
 	return fmt.Sprintf("kind %d", n.kind)
 }
@@ -97,7 +99,7 @@ const newsLines = 40
 func (c *Cluster) news(i int) []string {
 	var out []string
 	more := 0
-	sums := newSums()
+	sums := newSums(&c.trace)
 	for ; i < c.trace.len(); i++ {
 		n := c.trace.get(i)
 		if sums.add(n) {
@@ -117,6 +119,7 @@ func (c *Cluster) news(i int) []string {
 
 // sums adds up what is too frequent to tell one by one.
 type sums struct {
+	trace   *traceLog
 	clients map[string]*traffic
 	order   []string
 	hw      map[[2]int]*[2]int64 // partition and broker: first and last high watermark
@@ -125,22 +128,24 @@ type sums struct {
 
 type traffic struct{ sent, acked, failed, retried, consumed int64 }
 
-func newSums() *sums { return &sums{clients: map[string]*traffic{}, hw: map[[2]int]*[2]int64{}} }
+func newSums(t *traceLog) *sums {
+	return &sums{trace: t, clients: map[string]*traffic{}, hw: map[[2]int]*[2]int64{}}
+}
 
 // add takes a note that is summed up; false for one that is told.
 func (s *sums) add(n *note) bool {
 	switch n.kind {
 	case view.Sent:
-		s.of(n.client).sent += n.a
+		s.of(n).sent += n.a
 	case view.Acked:
-		s.of(n.client).acked += n.b
+		s.of(n).acked += n.b
 	case view.Failed:
-		s.of(n.client).failed += n.a
+		s.of(n).failed += n.a
 		return false
 	case view.Retried:
-		s.of(n.client).retried += n.a
+		s.of(n).retried += n.a
 	case view.Consumed:
-		s.of(n.client).consumed += n.b - n.a
+		s.of(n).consumed += n.b - n.a
 	case view.HighWatermark:
 		k := [2]int{int(n.partition), int(n.broker)}
 		if s.hw[k] == nil {
@@ -155,7 +160,8 @@ func (s *sums) add(n *note) bool {
 	return true
 }
 
-func (s *sums) of(client string) *traffic {
+func (s *sums) of(n *note) *traffic {
+	client := s.trace.clientName(n)
 	t := s.clients[client]
 	if t == nil {
 		t = &traffic{}

@@ -54,6 +54,7 @@ func (c *Cluster) String() string {
 // apply carries out a command now and remembers it. code is the Go statement that a script repeats it
 // with; "" for a part of another verb.
 func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
+	c.trace.floor = c.trace.len()
 	r := c.s.Apply(cmd)
 	c.history.command(c.s.Now, c.trace.len(), cmd)
 	c.history.line(code, c.s.Now)
@@ -75,6 +76,7 @@ func (c *Cluster) step() (machine.Event, bool) {
 	if !ok {
 		return e, false
 	}
+	c.trace.floor = c.trace.len()
 	c.take()
 	c.history.stepped(c.s)
 	return e, true

@@ -100,27 +100,25 @@ func (p *Producer) Send(topic string, key, value any) *Delivery {
 // SendRecord is Send for a record with a partition, headers or a time of its own.
 func (p *Producer) SendRecord(r Record) *Delivery {
 	p.needsRunning("Send")
-	where := p.where("Send")
-	if r.Topic == "" {
-		misuse(where, "the topic is empty")
+	if p.c.findTopic(r.Topic) < 0 {
+		p.c.topicIndex(p.where("Send"), r.Topic)
 	}
-	p.c.topicIndex(where, r.Topic)
 	if r.Timestamp < 0 || r.Timestamp%time.Millisecond != 0 {
-		misuse(where, "Timestamp %v: want whole ms since the world began", r.Timestamp)
+		misuse(p.where("Send"), "Timestamp %v: want whole ms since the world began", r.Timestamp)
 	}
 	cmd := machine.Send{Producer: p.i, Topic: r.Topic, Partition: -1}
 	if r.Partition != nil {
 		n, ok := r.Partition.(int)
 		if !ok {
-			misuse(where, "Partition %v (%T): want a number, or nil to let the partitioner choose", r.Partition, r.Partition)
+			misuse(p.where("Send"), "Partition %v (%T): want a number, or nil to let the partitioner choose", r.Partition, r.Partition)
 		}
-		cmd.Partition = p.c.partitionOf(where, r.Topic, n).Partition
+		cmd.Partition = p.c.partitionOf(p.where("Send"), r.Topic, n).Partition
 	}
 	var null bool
-	if cmd.Record.Key, null = text(where, "key", r.Key); null {
+	if cmd.Record.Key, null = p.text("key", r.Key); null {
 		cmd.Record.Flags |= partlog.NullKey
 	}
-	if cmd.Record.Value, null = text(where, "value", r.Value); null {
+	if cmd.Record.Value, null = p.text("value", r.Value); null {
 		cmd.Record.Flags |= partlog.NullValue
 	}
 	cmd.Record.Timestamp = machine.NoTimestamp
@@ -136,7 +134,7 @@ func (p *Producer) SendRecord(r Record) *Delivery {
 }
 
 // text reads a key or a value.
-func text(where, what string, v any) (s string, null bool) {
+func (p *Producer) text(what string, v any) (s string, null bool) {
 	switch v := v.(type) {
 	case nil:
 		return "", true
@@ -145,7 +143,7 @@ func text(where, what string, v any) (s string, null bool) {
 	case []byte:
 		return string(v), false
 	}
-	misuse(where, "%s %v (%T): want a string, or nil for none (fmt.Sprint makes one of anything)", what, v, v)
+	misuse(p.where("Send"), "%s %v (%T): want a string, or nil for none (fmt.Sprint makes one of anything)", what, v, v)
 	return "", false
 }
 

@@ -95,12 +95,12 @@ func (s Script) String() string { return string(s) }
 
 // write turns a run of sends into statements.
 func (r *sendRun) write(b *strings.Builder, producer string) {
-	for i := range r.values {
-		key, value := "", strconv.Quote(r.values[i])
+	for i := range r.values.len() {
+		key, value := "", strconv.Quote(r.values.at(i))
 		if r.flags&partlog.NullKey != 0 {
 			key = "nil"
 		} else {
-			key = strconv.Quote(r.keys[i])
+			key = strconv.Quote(r.keys.at(i))
 		}
 		if r.flags&partlog.NullValue != 0 {
 			value = "nil"

@@ -8,22 +8,46 @@ import (
 	"kafkalab/kafkasim/view"
 )
 
-// note is one visible change as the trace keeps it: records stay in the batches that the logs share.
+// note is one visible change as the trace keeps it, as small as it goes: there are several for each event.
+// Records stay where the logs have them.
 type note struct {
 	at, a, b, c int64
-	kind        view.Kind
-	broker      int16
+	records     []partlog.Record // of an append of one batch, which begins at a in epoch c
+	extra       *extra           // what few notes have; nil for none
 	partition   int32
-	client      string
+	client      int16 // index into traceLog.clients, -1 for none
+	broker      int16
+	kind        view.Kind
+}
+
+// extra is what only some kinds of note have.
+type extra struct {
 	text        string
 	list, list2 []int
-	batches     []partlog.Batch
+	batches     []partlog.Batch // of an append of several batches
+}
+
+func (n *note) text() string {
+	if n.extra == nil {
+		return ""
+	}
+	return n.extra.text
+}
+
+func (n *note) lists() (list, list2 []int) {
+	if n.extra == nil {
+		return nil, nil
+	}
+	return n.extra.list, n.extra.list2
 }
 
 // traceLog is what happened so far. Full chunks never change and are shared among forks.
 type traceLog struct {
-	full [][]note
-	last []note
+	full  [][]note
+	last  []note
+	floor int // notes before this one are final
+
+	clients []string // names that notes refer to
 }
 
 const traceChunk = 1024
@@ -33,15 +57,70 @@ func (t *traceLog) len() int { return len(t.full)*traceChunk + len(t.last) }
 func (t *traceLog) add(notes []machine.Note) {
 	for i := range notes {
 		n := &notes[i]
+		if n.Kind == view.Sent && t.merge(n) {
+			continue
+		}
 		if len(t.last) == traceChunk {
 			t.full = append(t.full, t.last)
 			t.last = nil
 		}
-		t.last = append(t.last, note{
-			at: n.At, a: n.A, b: n.B, c: n.C, kind: n.Kind, broker: int16(n.Broker), partition: int32(n.Partition),
-			client: n.Client, text: n.Text, list: n.List, list2: n.List2, batches: n.Batches,
-		})
+		t.last = append(t.last, t.shrink(n))
 	}
+}
+
+// shrink turns a machine's note into one of ours.
+func (t *traceLog) shrink(n *machine.Note) note {
+	x := note{at: n.At, a: n.A, b: n.B, c: n.C, kind: n.Kind, broker: int16(n.Broker), partition: int32(n.Partition), client: t.client(n.Client)}
+	if len(n.Batches) == 1 {
+		x.records = n.Batches[0].Records
+	}
+	if n.Text != "" || n.List != nil || n.List2 != nil || len(n.Batches) > 1 {
+		x.extra = &extra{text: n.Text, list: n.List, list2: n.List2}
+		if len(n.Batches) > 1 {
+			x.extra.batches = n.Batches
+		}
+	}
+	return x
+}
+
+// client is the index of a client's name.
+func (t *traceLog) client(name string) int16 {
+	if name == "" {
+		return -1
+	}
+	i := slices.Index(t.clients, name)
+	if i < 0 {
+		i = len(t.clients)
+		t.clients = append(t.clients, name)
+	}
+	return int16(i)
+}
+
+// clientName is the name of a note's client.
+func (t *traceLog) clientName(n *note) string {
+	if n.client < 0 {
+		return ""
+	}
+	return t.clients[n.client]
+}
+
+// mergeBack is how far back a note may be that more records are added to.
+const mergeBack = 8
+
+// merge adds records that were handed to send() to a note of the same moment, client and partition, if
+// there is one close by that no command has come after.
+func (t *traceLog) merge(n *machine.Note) bool {
+	for i := t.len() - 1; i >= max(t.floor, t.len()-mergeBack); i-- {
+		x := t.get(i)
+		if x.at != n.At || x.kind != view.Sent {
+			return false
+		}
+		if x.partition == int32(n.Partition) && t.clientName(x) == n.Client {
+			x.a += n.A
+			return true
+		}
+	}
+	return false
 }
 
 // get is the i-th note.
@@ -65,9 +144,10 @@ func (t *traceLog) until(time int64) int {
 	return lo
 }
 
-// fork is a trace of the first n notes that goes on by itself.
+// fork is a trace of the first n notes that goes on by itself. What both share is final from now on.
 func (t *traceLog) fork(n int) traceLog {
-	f := traceLog{full: clip(t.full[:min(n/traceChunk, len(t.full))])}
+	t.floor = t.len()
+	f := traceLog{full: clip(t.full[:min(n/traceChunk, len(t.full))]), floor: n, clients: clip(t.clients)}
 	rest := t.last
 	if len(f.full) < len(t.full) {
 		rest = t.full[len(f.full)]
@@ -86,34 +166,39 @@ func (c *Cluster) Trace() *view.Trace {
 	t.Changes = make([]view.Change, 0, c.trace.len())
 	shared := map[*partlog.Record][]view.Record{}
 	for i := 0; i < c.trace.len(); i++ {
-		t.Changes = append(t.Changes, c.trace.get(i).change(shared))
+		t.Changes = append(t.Changes, c.trace.change(c.trace.get(i), shared))
 	}
 	return t
 }
 
 // change is the note as charts take it. Replicas that hold the same batch at the same place share the
 // records' copies.
-func (n *note) change(shared map[*partlog.Record][]view.Record) view.Change {
-	c := view.Change{At: n.at, Kind: n.kind, Broker: int(n.broker), Partition: int(n.partition), Client: n.client,
-		A: n.a, B: n.b, C: n.c, Text: n.text, List: n.list, List2: n.list2}
-	for i := range n.batches {
-		b := &n.batches[i]
-		if len(b.Records) == 0 {
-			continue
-		}
-		key := &b.Records[0]
-		records, ok := shared[key]
-		if !ok || records[0].Offset != b.BaseOffset || records[0].LeaderEpoch != int(b.LeaderEpoch) {
-			records = viewRecords(b, b.BaseOffset)
-			shared[key] = records
-		}
-		if len(n.batches) == 1 {
-			c.Records = records
-		} else {
-			c.Records = append(c.Records, records...)
+func (t *traceLog) change(n *note, shared map[*partlog.Record][]view.Record) view.Change {
+	c := view.Change{At: n.at, Kind: n.kind, Broker: int(n.broker), Partition: int(n.partition), Client: t.clientName(n),
+		A: n.a, B: n.b, C: n.c, Text: n.text()}
+	c.List, c.List2 = n.lists()
+	if n.records != nil {
+		c.Records = copied(&partlog.Batch{BaseOffset: n.a, LeaderEpoch: int32(n.c), Records: n.records}, shared)
+	} else if n.extra != nil {
+		for i := range n.extra.batches {
+			c.Records = append(c.Records, copied(&n.extra.batches[i], shared)...)
 		}
 	}
 	return c
+}
+
+// copied is a batch's records for a view, from the copies made before if there are.
+func copied(b *partlog.Batch, shared map[*partlog.Record][]view.Record) []view.Record {
+	if len(b.Records) == 0 {
+		return nil
+	}
+	key := &b.Records[0]
+	records, ok := shared[key]
+	if !ok || records[0].Offset != b.BaseOffset || records[0].LeaderEpoch != int(b.LeaderEpoch) {
+		records = viewRecords(b, b.BaseOffset)
+		shared[key] = records
+	}
+	return records
 }
 
 // viewRecords copies a batch's records from an offset on.

@@ -39,13 +39,23 @@ func (c *Cluster) image() *machine.Image { return &c.s.Controller.Image }
 
 func (c *Cluster) topicCount() int { return len(c.image().Topics) }
 
-// topicIndex finds a topic, or panics in the name of where.
-func (c *Cluster) topicIndex(where, name string) int32 {
-	var names []string
+// findTopic finds a topic, -1 for none.
+func (c *Cluster) findTopic(name string) int32 {
 	for i := range c.image().Topics {
 		if c.image().Topics[i].Name == name {
 			return int32(i)
 		}
+	}
+	return -1
+}
+
+// topicIndex finds a topic, or panics in the name of where.
+func (c *Cluster) topicIndex(where, name string) int32 {
+	if i := c.findTopic(name); i >= 0 {
+		return i
+	}
+	var names []string
+	for i := range c.image().Topics {
 		names = append(names, c.image().Topics[i].Name)
 	}
 	misuse(where, "there is no topic %q%s", name, meant(name, names, "create it with CreateTopic"))

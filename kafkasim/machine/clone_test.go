@@ -41,7 +41,7 @@ var shared = []string{
 	".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches", ".Log.Producers[].Batches",
-	".Batch.Records", ".Batch.Headers", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs",
+	".Batch.Records", ".Batch.Headers", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Chunks[]",
 	".Buffer[].Batches", ".Poll.Records", ".Blocked.Chunks[]",
 }
 
@@ -109,7 +109,7 @@ func compare(t *testing.T, path string, a, b reflect.Value, used map[string]bool
 		used[shared[i]] = true
 		if a.Kind() == reflect.Slice && a.Len() > 0 && a.Pointer() == b.Pointer() && b.Cap() > b.Len() {
 			switch {
-			case strings.HasSuffix(path, ".Holds"), strings.HasSuffix(path, ".Clients"), strings.HasSuffix(path, ".Runs"), strings.HasSuffix(path, ".Active.Batches"),
+			case strings.HasSuffix(path, ".Holds"), strings.HasSuffix(path, ".Clients"), strings.HasSuffix(path, ".Active.Batches"),
 				strings.HasSuffix(path, ".Batch.Records"), strings.HasSuffix(path, ".Blocked.Chunks[]"), strings.HasSuffix(path, "Controller.Log"), strings.HasSuffix(path, ".TopicBase"):
 				t.Errorf("%s grows, and the clone has the original's spare room", path)
 			}

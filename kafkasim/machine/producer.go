@@ -48,10 +48,10 @@ type Producer struct {
 
 	Blocked BlockedSends
 
-	Sends         int64     // records handed to send()
-	Placed        int64     // … of which so many are in a batch or failed
-	Runs          []SendRun // which batch they went to
-	Outcomes      Outcomes  // what became of the batches, by serial
+	Sends         int64    // records handed to send()
+	Placed        int64    // … of which so many are in a batch or failed
+	Runs          SendRuns // which batch they went to
+	Outcomes      Outcomes // what became of the batches, by serial
 	AckedRecords  int64
 	FailedRecords int64
 	FlushBelow    int64 // a flush waits for the sends below this number
@@ -224,7 +224,7 @@ func (p *Producer) clone() Producer {
 	c.ClientIO = p.ClientIO.clone()
 	c.cloneAccumulator(p)
 	c.Blocked = p.Blocked.clone()
-	c.Runs = p.Runs[:len(p.Runs):len(p.Runs)]
+	c.Runs = p.Runs.clone()
 	c.Outcomes = p.Outcomes.clone()
 	c.Traffic = append([]Traffic(nil), p.Traffic...)
 	return c

@@ -5,8 +5,6 @@
 // fails as a whole (P-71).
 package machine
 
-import "sort"
-
 // SendRun says that the records from number First on went to a batch, one after the other, beginning at
 // its record Index, until the next run. The last run's At differs or its batch does.
 type SendRun struct {
@@ -81,12 +79,12 @@ func (o *Outcomes) clone() Outcomes {
 // noteSend records which batch a record went to.
 func (p *Producer) noteSend(n, at int64, batch, index int32) {
 	p.Placed = n + 1
-	if k := len(p.Runs) - 1; k >= 0 {
-		if r := &p.Runs[k]; r.Batch == batch && r.At == at && int64(r.Index)+n-r.First == int64(index) {
+	if k := p.Runs.len() - 1; k >= 0 {
+		if r := p.Runs.at(k); r.Batch == batch && r.At == at && int64(r.Index)+n-r.First == int64(index) {
 			return
 		}
 	}
-	p.Runs = append(p.Runs, SendRun{First: n, At: at, Batch: batch, Index: index})
+	p.Runs.add(SendRun{First: n, At: at, Batch: batch, Index: index})
 }
 
 // failSend ends a send() that never reached a batch.
@@ -101,7 +99,7 @@ func (s *State) failSend(p *Producer, n, at int64, why Code) {
 func (s *State) Delivery(producer int32, number int64) Delivery {
 	p := &s.Producers[producer]
 	d := Delivery{TP: TopicPartition{-1, -1}, Offset: -1, DecidedAt: -1, SentAt: -1}
-	k := sort.Search(len(p.Runs), func(i int) bool { return p.Runs[i].First > number }) - 1
+	k := p.Runs.find(number)
 	if b := p.Blocked.number(number); b != nil {
 		d.SentAt = b.At
 		return d
@@ -109,7 +107,7 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 	if number >= p.Placed {
 		return d // a crash took it before it was in a batch
 	}
-	run := p.Runs[k]
+	run := *p.Runs.at(k)
 	o := p.Outcomes.at(run.Batch)
 	d.Status, d.TP, d.SentAt, d.DecidedAt, d.Attempts = o.Status, o.TP, run.At, o.Decided, o.Attempts
 	if o.BaseOffset >= 0 {
@@ -127,9 +125,9 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 // BatchSerial is the serial of the batch that the record with this number went to, -1 for none yet.
 func (s *State) BatchSerial(producer int32, number int64) int32 {
 	p := &s.Producers[producer]
-	k := sort.Search(len(p.Runs), func(i int) bool { return p.Runs[i].First > number }) - 1
+	k := p.Runs.find(number)
 	if number >= p.Placed {
 		return -1
 	}
-	return p.Runs[k].Batch
+	return p.Runs.at(k).Batch
 }
