@@ -58,6 +58,7 @@ type LiveBatch struct {
 	Closed      bool // takes no more records
 	Retry       bool // was put back at least once
 	Reset       bool // its sequence number was given anew (P-88)
+	Split       bool // came of a larger batch (P-67)
 	Attempts    int32
 	Created     int64 // µs
 	LastAttempt int64 // µs: when it was created or put back
@@ -169,19 +170,17 @@ func (s *State) appendLast(p *Producer, n, at int64, ref PartRef, r *partlog.Rec
 		b.Closed = true
 		return 0
 	}
-	index := int32(len(b.Batch.Records))
-	size := partlog.RecordSize(fields, index, r.Timestamp-b.Batch.Records[0].Timestamp)
-	if b.Batch.Size+size > b.Limit {
+	index, before := int32(len(b.Batch.Records)), b.Batch.Size
+	if !b.take(r, headers, fields) {
 		b.Closed = true
 		part.Hint = index
 		return 0
 	}
-	b.add(r, headers, size)
 	s.noteSent(p, ref, n, at, b.Batch.Serial, index)
 	if len(part.Queue) > 1 || b.full(p) {
 		s.wakeAt(&p.ClientIO, s.Now)
 	}
-	return size
+	return b.Batch.Size - before
 }
 
 // add appends a record of this size.
@@ -207,9 +206,7 @@ func (s *State) appendNew(p *Producer, n, at int64, ref PartRef, r *partlog.Reco
 	part := &p.Topics[ref.Topic].Parts[ref.Partition]
 	slot := p.newBatch(s.Now, ref, n, limit, part.Hint)
 	b := &p.Live[slot]
-	b.Batch.MaxTimestamp = r.Timestamp
-	size := partlog.RecordSize(fields, 0, 0)
-	b.add(r, headers, size)
+	b.take(r, headers, fields)
 	if n < p.FlushBelow {
 		p.FlushLeft++
 	}
@@ -228,7 +225,7 @@ func (s *State) appendNew(p *Producer, n, at int64, ref PartRef, r *partlog.Reco
 		wake = s.Now
 	}
 	s.wakeAt(&p.ClientIO, wake)
-	return partlog.BatchOverhead + size, WaitNothing
+	return b.Batch.Size, WaitNothing
 }
 
 // newBatch takes a slot for a batch and gives it its serial.

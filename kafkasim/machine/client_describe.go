@@ -2,33 +2,23 @@ package machine
 
 import "fmt"
 
-// describeClientEvent says in words what an event at a client is for, and whether it is housekeeping: one
-// that nobody waits for, such as a sender that wakes with nothing to send.
-func (s *State) describeClientEvent(e *Event) (text string, housekeeping bool) {
+// describeClientEvent says in words what a timer of a client is for.
+func (s *State) describeClientEvent(e *Event) string {
 	c := s.client(e.To)
-	housekeeping = s.clientIdle(c)
 	switch m := e.Payload.(type) {
 	case ClientTimer:
 		if c.Consumer {
-			return "poll of " + c.Name + " wakes", housekeeping
+			return "poll of " + c.Name + " wakes"
 		}
-		return "sender of " + c.Name + " wakes", housekeeping
+		return "sender of " + c.Name + " wakes"
 	case SendTick:
 		t := s.Producers[c.Index].Traffic
 		if int(m.Traffic) >= len(t) {
-			return c.Name + " has stopped sending", true
+			return c.Name + " has stopped sending"
 		}
-		return c.Name + " sends its next record to " + t[m.Traffic].Topic, false
+		return c.Name + " sends its next record to " + t[m.Traffic].Topic
 	}
-	return s.DescribePayload(e.Payload), housekeeping
-}
-
-// clientIdle tells whether a client has nothing under way that its user waits for.
-func (s *State) clientIdle(c *Client) bool {
-	if c.Consumer {
-		return !s.Consumers[c.Index].Poll.Running
-	}
-	return s.Producers[c.Index].Undecided() == 0
+	return s.DescribePayload(e.Payload)
 }
 
 // topicName is a topic's name.

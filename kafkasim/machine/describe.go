@@ -38,8 +38,7 @@ func (s *State) PartitionName(tp TopicPartition) string {
 func (s *State) Describe(e Event) string {
 	if e.From == NoNode {
 		if e.To.IsClient() {
-			text, _ := s.describeClientEvent(&e)
-			return text
+			return s.describeClientEvent(&e)
 		}
 		return s.NodeName(e.To) + "  " + s.DescribePayload(e.Payload)
 	}

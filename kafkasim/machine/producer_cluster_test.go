@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
 )
 
 func leaderAcks(p *config.Producer) { p.Acks, p.EnableIdempotence = config.AcksLeader, false }
@@ -149,7 +150,7 @@ func TestOneRequestAtATimeP54(t *testing.T) {
 	}
 }
 
-// R1.24, P-67: a batch above max.message.bytes fails with the broker's error.
+// R1.24, P-67: a batch of one above max.message.bytes fails with the broker's error.
 func TestMaxMessageBytes(t *testing.T) {
 	c := newClients(t, 1)
 	props := topicDefaults()
@@ -165,6 +166,44 @@ func TestMaxMessageBytes(t *testing.T) {
 		c.settle(p)
 		if d := c.Delivery(p, n); d.Status != x.want || x.want == DeliveryFailed && d.Error != "MESSAGE_TOO_LARGE" {
 			t.Errorf("%d bytes: %+v", x.bytes, d)
+		}
+	}
+}
+
+// P-67 and oracle r2: a batch of ten that is refused is split, without using up a retry: first by batch.size,
+// which changes nothing here, then by half of its size, into 4, 4 and 2.
+func TestSplitTooLargeBatchP67(t *testing.T) {
+	for _, idempotence := range []bool{false, true} {
+		c := newClients(t, 1)
+		props := topicDefaults()
+		props.MaxMessageBytes = 400
+		tp := c.topicWith("orders", props, []NodeID{1})
+		p := c.producer(func(p *config.Producer) {
+			p.BatchSize, p.EnableIdempotence, p.Retries = 900, idempotence, 1
+		})
+		var want []string
+		for i := range 10 {
+			v := fmt.Sprint(i) + strings.Repeat("v", 49)
+			want = append(want, v)
+			c.sendAll(p, "orders", 0, v)
+		}
+		c.Apply(FlushProducer{Producer: p})
+		c.runUntil(1000*ms, "the flush ends", func() bool { return !c.Producers[p].Flushing() })
+		var sizes []string
+		c.log(1, tp).Batches(0, func(b *partlog.Batch) bool {
+			sizes = append(sizes, fmt.Sprintf("%d:%d", len(b.Records), b.Size))
+			return true
+		})
+		if w := []string{"4:289", "4:289", "2:175"}; !slices.Equal(sizes, w) || !slices.Equal(c.logValues(1, tp), want) {
+			t.Errorf("idempotence %v: batches %v of %v, want %v", idempotence, sizes, c.logValues(1, tp), w)
+		}
+		for n := range int64(10) {
+			if d := c.Delivery(p, n); d.Status != DeliveryAcked || d.Offset != n || d.LastError != "MESSAGE_TOO_LARGE" {
+				t.Errorf("idempotence %v: record %d: %+v", idempotence, n, d)
+			}
+		}
+		if pr := &c.Producers[p]; pr.Memory != 0 || pr.AckedRecords != 10 || pr.FlushLeft != 0 {
+			t.Errorf("%d bytes in use, %d acked, %d batches left to flush", pr.Memory, pr.AckedRecords, pr.FlushLeft)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type BatchOutcome struct {
 	Count      int32 // records, once it is decided
 	Error      Code  // what it failed with
 	LastError  Code  // of the last attempt that failed
+	Split      int32 // the batch was cut up into those from this serial on (P-67); 0 if it was not
 	Status     DeliveryStatus
 }
 
@@ -61,7 +62,21 @@ func (o *Outcomes) at(serial int32) *BatchOutcome {
 // decide settles a batch.
 func (o *Outcomes) decide(serial int32, status DeliveryStatus) {
 	o.at(serial).Status = status
-	o.Open[serial/outcomeChunk]--
+	o.settle(serial)
+}
+
+// settle says that a batch's outcome will not change any more.
+func (o *Outcomes) settle(serial int32) { o.Open[serial/outcomeChunk]-- }
+
+// locate finds where a record is that went to a batch, which may have been cut up since.
+func (o *Outcomes) locate(serial, index int32) (int32, int32) {
+	for o.at(serial).Split > 0 {
+		serial = o.at(serial).Split
+		for ; index >= o.at(serial).Count; serial++ {
+			index -= o.at(serial).Count
+		}
+	}
+	return serial, index
 }
 
 func (o *Outcomes) clone() Outcomes {
@@ -99,7 +114,6 @@ func (s *State) failSend(p *Producer, n, at int64, why Code) {
 func (s *State) Delivery(producer int32, number int64) Delivery {
 	p := &s.Producers[producer]
 	d := Delivery{TP: TopicPartition{-1, -1}, Offset: -1, DecidedAt: -1, SentAt: -1}
-	k := p.Runs.find(number)
 	if b := p.Blocked.number(number); b != nil {
 		d.SentAt = b.At
 		return d
@@ -107,11 +121,12 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 	if number >= p.Placed {
 		return d // a crash took it before it was in a batch
 	}
-	run := *p.Runs.at(k)
-	o := p.Outcomes.at(run.Batch)
+	run := p.Runs.at(p.Runs.find(number))
+	serial, index := p.Outcomes.locate(run.Batch, run.Index+int32(number-run.First))
+	o := p.Outcomes.at(serial)
 	d.Status, d.TP, d.SentAt, d.DecidedAt, d.Attempts = o.Status, o.TP, run.At, o.Decided, o.Attempts
 	if o.BaseOffset >= 0 {
-		d.Offset = o.BaseOffset + int64(run.Index) + number - run.First
+		d.Offset = o.BaseOffset + int64(index)
 	}
 	if o.Error != NONE {
 		d.Error = o.Error.String()
@@ -125,9 +140,10 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 // BatchSerial is the serial of the batch that the record with this number went to, -1 for none yet.
 func (s *State) BatchSerial(producer int32, number int64) int32 {
 	p := &s.Producers[producer]
-	k := p.Runs.find(number)
 	if number >= p.Placed {
 		return -1
 	}
-	return p.Runs.at(k).Batch
+	run := p.Runs.at(p.Runs.find(number))
+	serial, _ := p.Outcomes.locate(run.Batch, run.Index+int32(number-run.First))
+	return serial
 }

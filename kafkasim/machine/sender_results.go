@@ -1,7 +1,6 @@
 // Sender, results: what becomes of a batch when its answer comes, or does not.
 //
-// Kafka: Sender.completeBatch, canRetry, failBatch (KIP-91, KIP-580, KIP-951). Simplified: a batch that is
-// too large for the broker fails; it is not split (P-67).
+// Kafka: Sender.completeBatch, canRetry, failBatch (KIP-91, KIP-580, KIP-951).
 package machine
 
 import "kafkalab/kafkasim/view"
@@ -30,6 +29,11 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 		return
 	}
 	p.Outcomes.at(b.Batch.Serial).LastError = r.Error
+	if r.Error == MESSAGE_TOO_LARGE && len(b.Batch.Records) > 1 {
+		s.split(p, slot)
+		p.forget(slot)
+		return
+	}
 	if s.canRetry(p, part, b, r.Error) {
 		s.retry(p, slot, r.Error)
 		return

@@ -83,7 +83,7 @@ func TestFailuresP60(t *testing.T) {
 	for _, c := range []struct {
 		why     Code
 		retries int32
-	}{{NOT_ENOUGH_REPLICAS, 0}, {MESSAGE_TOO_LARGE, 10}, {RECORD_LIST_TOO_LARGE, 10}, {INVALID_REQUIRED_ACKS, 10}} {
+	}{{NOT_ENOUGH_REPLICAS, 0}, {RECORD_LIST_TOO_LARGE, 10}, {INVALID_REQUIRED_ACKS, 10}} {
 		f := newFake(t, 1, 1)
 		props := producerProps()
 		props.Retries = c.retries
