@@ -353,13 +353,17 @@ func TestLeaderChangeWhileConsuming(t *testing.T) {
 	c := newClients(t, 3, quick)
 	c.topic("orders", 2, []NodeID{1, 2, 3})
 	p := c.producer()
-	id := c.consumer("orders")
+	id := c.consumer("orders", reset(config.ResetNone)) // a truncation would throw
+	c.apply(Seek{Consumer: id, Topic: "orders", Offset: 0})
 	var got, want []string
 	for i := range 60 {
 		v := fmt.Sprint(i)
 		want = append(want, fmt.Sprintf("0:%d:%s", i, v))
 		c.sendAll(p, "orders", 0, v)
 		got = append(got, c.poll(id, 100)...)
+		if why := c.Consumers[id].Poll.Error; why != NONE {
+			t.Fatalf("poll %d threw %v", i, why)
+		}
 		if i == 20 {
 			c.apply(CrashBroker{Broker: 1})
 		}

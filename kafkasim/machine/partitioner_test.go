@@ -209,3 +209,20 @@ func TestStickyAvoidsLeaderlessP17(t *testing.T) {
 		t.Errorf("without any leader drawn %v, want all three", hits)
 	}
 }
+
+// P-15: after twice batch.size the partition changes, full batch or not.
+func TestStickySwitchesAfterTwoBatchesP15(t *testing.T) {
+	f := newFake(t, 1, 3)
+	props := producerProps()
+	props.BatchSize = 200
+	p := f.producer(props)
+	f.warm(p)
+	f.send(p, anyPartition, string(make([]byte, 500)))
+	if st := f.s.Producers[p].Topics[0].Sticky; st.Bytes != 0 || st.Switches != 2 {
+		t.Errorf("after a record of 500 bytes: %+v, want the second switch", st)
+	}
+	f.send(p, anyPartition, "small")
+	if st := f.s.Producers[p].Topics[0].Sticky; st.Bytes == 0 || st.Switches != 2 {
+		t.Errorf("after a small record: %+v, want no switch", st)
+	}
+}

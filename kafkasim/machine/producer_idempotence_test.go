@@ -212,6 +212,29 @@ func TestRetriesInOrderP56(t *testing.T) {
 	}
 }
 
+// P-56: a partition that must wait ends the drain of its broker, as in Kafka: the partitions behind it go
+// with the next one.
+func TestWaitingPartitionEndsTheDrainP56(t *testing.T) {
+	f := newFake(t, 1, 2)
+	p := idempotentProducer(f)
+	f.send(p, 0, "warm")
+	f.send(p, 1, "warm")
+	f.at(100)
+	pr := &f.s.Producers[p]
+	f.send(p, 0, "a")
+	f.send(p, 1, "b")
+	pr.Topics[0].Parts[0].Unresolved = 5
+	pr.Topics[0].Parts[0].InFlight = []int32{0} // of an older attempt
+	pr.Conns[0].DrainFrom = PartRef{}
+	if slots := f.s.drain(pr, &pr.Conns[0]); len(slots) != 0 {
+		t.Errorf("%d batches drained, want none behind the one that waits", len(slots))
+	}
+	pr.Conns[0].DrainFrom = PartRef{0, 1}
+	if slots := f.s.drain(pr, &pr.Conns[0]); len(slots) != 1 {
+		t.Errorf("%d batches drained, want the one before it", len(slots))
+	}
+}
+
 // P-88: a real gap, the batch that is expected next is out of order: the epoch goes up and the batches in
 // flight are numbered from 0.
 func TestEpochBumpP88(t *testing.T) {

@@ -313,6 +313,28 @@ func TestInFlightP53(t *testing.T) {
 	}
 }
 
+// P-55: with max.in.flight 1 a partition is muted while a batch of it is out, also when another broker,
+// whose connection is free, leads it by now.
+func TestMutedAcrossBrokersP55(t *testing.T) {
+	f := newFake(t, 2, 1)
+	props := producerProps()
+	props.LingerMs, props.BatchRecords, props.MaxInFlight, props.MetadataMaxAgeMs = 0, 1, 1, 50
+	p := f.producer(props)
+	f.warm(p)
+	f.produce = func(f *fake, e Event, r ProduceRequest) (ProduceResponse, bool) { return f.append(r), e.To == 2 }
+	f.send(p, 0, "a")
+	f.leader, f.epoch = func(int32) NodeID { return 2 }, 1
+	f.at(1000)
+	f.send(p, 0, "b")
+	f.at(2000)
+	if leader := f.s.Producers[p].Meta.Topics[0].Parts[0].Leader; leader != 2 {
+		t.Fatalf("the producer believes in leader %d", leader)
+	}
+	if got := f.sentAt(); !slices.Equal(got, []int64{100}) {
+		t.Errorf("sent at %v, want b to wait for the answer to a", got)
+	}
+}
+
 // P-51: a request takes batches as long as they fit max.request.size, and goes on where it ended.
 func TestMaxRequestSizeP51(t *testing.T) {
 	f := newFake(t, 1, 3)
