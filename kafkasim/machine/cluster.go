@@ -27,6 +27,7 @@ func (s *State) startCluster() {
 		s.startedBroker(NodeID(i + 1))
 	}
 	s.after(s.sessionTimeout()/8, s.Controller.ID, SessionCheckTimer{})
+	s.startElections()
 }
 
 // startedBroker makes a broker that has been running since before the world began.

@@ -44,6 +44,8 @@ func (s *State) controllerEvent(e Event) {
 		s.onAlterPartition(e, p)
 	case AllocateProducerIDsRequest:
 		s.onAllocateProducerIDs(e)
+	case ElectionTimer:
+		s.onElectionTimer(p)
 	case SessionCheckTimer:
 		s.onSessionCheck()
 	case MetadataFetchTimer:
