@@ -47,10 +47,19 @@ func (b *Broker) unshare() {
 		b.Conns[i].Waiting = slices.Clone(b.Conns[i].Waiting)
 	}
 	b.Replicas = slices.Clone(b.Replicas)
+	n := 0
+	for i := range b.Replicas {
+		n += len(b.Replicas[i].Remotes)
+	}
+	remotes := make([]Remote, 0, n) // one array for all: a thousand partitions are not a thousand allocations
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
-		r.Log = r.Log.Clone()
-		r.Remotes = slices.Clone(r.Remotes)
+		r.Log.Unshare()
+		if r.Remotes != nil {
+			from := len(remotes)
+			remotes = append(remotes, r.Remotes...)
+			r.Remotes = remotes[from:len(remotes):len(remotes)]
+		}
 	}
 	b.Fetchers = slices.Clone(b.Fetchers)
 	b.Alter.Items = slices.Clone(b.Alter.Items)

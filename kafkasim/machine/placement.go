@@ -106,7 +106,8 @@ type placerRack struct {
 
 // placer is StripedReplicaPlacer.RackList.
 type placer struct {
-	racks           []placerRack
+	racks           []placerRack // by name
+	order           []int        // the racks as they are gone round
 	epoch, unfenced int
 	offset          int
 	dice            dice
@@ -134,6 +135,9 @@ func newPlacer(usable []usableBroker, d dice) *placer {
 		p.racks[i].fenced.spin(d)
 		p.racks[i].unfenced.spin(d)
 	}
+	for i := range p.racks {
+		p.order = append(p.order, i)
+	}
 	p.offset = d.below(len(p.racks))
 	return p
 }
@@ -151,7 +155,7 @@ func (p *placer) place(factor int) []NodeID {
 	replicas := make([]NodeID, 0, factor)
 	at, first := p.offset, 0
 	for len(replicas) == 0 { // the leader must be unfenced
-		if id := p.racks[at].unfenced.take(p.epoch); id != NoNode {
+		if id := p.rack(at).unfenced.take(p.epoch); id != NoNode {
 			replicas, first = append(replicas, id), at
 		}
 		at = (at + 1) % len(p.racks)
@@ -162,9 +166,9 @@ func (p *placer) place(factor int) []NodeID {
 		if at == first && skip {
 			skip = false
 		} else {
-			id := p.racks[at].unfenced.take(p.epoch)
+			id := p.rack(at).unfenced.take(p.epoch)
 			if id == NoNode {
-				id = p.racks[at].fenced.take(p.epoch)
+				id = p.rack(at).fenced.take(p.epoch)
 			}
 			if id != NoNode {
 				replicas = append(replicas, id)
@@ -177,9 +181,12 @@ func (p *placer) place(factor int) []NodeID {
 	return replicas
 }
 
+// rack is the rack at a place of the round.
+func (p *placer) rack(at int) *placerRack { return &p.racks[p.order[at]] }
+
 // shuffle mixes the racks and every list, so that long topics do not repeat themselves.
 func (p *placer) shuffle() {
-	mix(p.racks, p.dice)
+	mix(p.order, p.dice)
 	for i := range p.racks {
 		mix(p.racks[i].fenced.ids, p.dice)
 		mix(p.racks[i].unfenced.ids, p.dice)

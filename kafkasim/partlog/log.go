@@ -16,7 +16,7 @@ type Segment struct {
 // LogStart ≤ HighWatermark ≤ End always holds (R1.1). Without transactions the last stable offset is the
 // high watermark (R1.2).
 //
-// Copying a Log by assignment shares its batches with the copy. Clone says how that is made safe.
+// Copying a Log by assignment shares its batches with the copy. Unshare says how that is made safe.
 type Log struct {
 	LogStart      int64
 	HighWatermark int64
@@ -28,20 +28,19 @@ type Log struct {
 	Producers     []ProducerEntry // by ID
 }
 
-// Clone returns a log that lives on independently and shares all batches.
+// Unshare makes a log that was copied by assignment live on independently of its original. Both go on sharing
+// all batches.
 //
-// Batches, sealed segments and epochs are written once, behind the end of their slices. A clone gives up
+// Batches, sealed segments and epochs are written once, behind the end of their slices. The copy gives up
 // the spare room at the end of what it shares, so only one log ever writes into it; and cutting a tail
 // gives it up too. Producer entries change in place and are copied.
-func (l *Log) Clone() Log {
-	c := *l
-	c.Sealed = l.Sealed[:len(l.Sealed):len(l.Sealed)]
-	c.Active.Batches = l.Active.Batches[:len(l.Active.Batches):len(l.Active.Batches)]
-	c.Epochs = l.Epochs[:len(l.Epochs):len(l.Epochs)]
+func (l *Log) Unshare() {
+	l.Sealed = l.Sealed[:len(l.Sealed):len(l.Sealed)]
+	l.Active.Batches = l.Active.Batches[:len(l.Active.Batches):len(l.Active.Batches)]
+	l.Epochs = l.Epochs[:len(l.Epochs):len(l.Epochs)]
 	if l.Producers != nil {
-		c.Producers = append(make([]ProducerEntry, 0, len(l.Producers)), l.Producers...)
+		l.Producers = append(make([]ProducerEntry, 0, len(l.Producers)), l.Producers...)
 	}
-	return c
 }
 
 // Size is the number of bytes in the log.
