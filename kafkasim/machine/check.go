@@ -257,11 +257,21 @@ func (w *Watch) Observe(s *State) []Violation {
 	return append(c.list, s.Check()...)
 }
 
-// partitionStep is invariant 3.
+// partitionStep is invariants 3 and 20: epochs grow as they may, and a leader is chosen from the ISR, or
+// from the ELR when the ISR is empty; otherwise the election is marked unclean, and the topic or the last
+// known leader must allow it.
 func (c *checker) partitionStep(tp TopicPartition, old *PartitionRegistration) {
 	now := c.s.Controller.Image.partition(tp)
 	pe, e := now.PartitionEpoch-old.PartitionEpoch, now.LeaderEpoch-old.LeaderEpoch
 	c.require(pe >= 0 && e >= 0 && e <= pe, 3, "%v: E %d after %d, PE %d after %d", tp, now.LeaderEpoch, old.LeaderEpoch, now.PartitionEpoch, old.PartitionEpoch)
+	if e == 0 || now.Leader == NoNode || pe != 1 {
+		return
+	}
+	clean := slices.Contains(old.ISR, now.Leader) || slices.Contains(old.ELR, now.Leader)
+	marked := now.Recovering && len(now.ISR) == 1 && len(now.ELR) == 0
+	lastKnown := c.s.World.ELR && slices.Equal(old.LastKnownELR, []NodeID{now.Leader})
+	allowed := c.s.Controller.Image.Topics[tp.Topic].Props.UncleanLeaderElectionEnable || lastKnown
+	c.require(clean || marked && allowed, 20, "%v: leader %d was elected from ISR %v, ELR %v, last known %v", tp, now.Leader, old.ISR, old.ELR, old.LastKnownELR)
 }
 
 // expose is invariant 11: a leader that begins has every record that any leader has ever exposed.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
 	"kafkalab/kafkasim/prng"
 )
 
@@ -19,10 +20,9 @@ type chaos struct {
 	seed     uint64
 	draws    uint64
 	topics   []TopicPartition
-	log      []string
+	commands []string
 	pending  []pendingProduce
 	powerOK  bool
-	maxWrite int
 }
 
 type pendingProduce struct {
@@ -38,7 +38,7 @@ func (c *chaos) below(n int) int {
 }
 
 func (c *chaos) do(cmd Command) {
-	c.log = append(c.log, fmt.Sprintf("t=%d %T%+v", c.Now, cmd, cmd))
+	c.commands = append(c.commands, fmt.Sprintf("t=%d %T%+v", c.Now, cmd, cmd))
 	c.apply(cmd)
 }
 
@@ -86,7 +86,7 @@ func (c *chaos) write() {
 	acks := []int8{config.AcksAll, config.AcksAll, config.AcksLeader, config.AcksNone}[c.below(4)]
 	req := c.produceRequest(tp, acks, "v")
 	req.TimeoutMs = 5000
-	c.log = append(c.log, fmt.Sprintf("t=%d produce %v acks=%d to %d", c.Now, tp, acks, to))
+	c.commands = append(c.commands, fmt.Sprintf("t=%d produce %v acks=%d to %d", c.Now, tp, acks, to))
 	c.pending = append(c.pending, pendingProduce{c.ask(to, req), acks, tp, req.Parts[0].Batch.Serial})
 }
 
@@ -99,13 +99,31 @@ func (c *chaos) learn() {
 			kept = append(kept, p)
 			continue
 		}
-		if r, ok := a.p.(ProduceResponse); ok && r.Parts[0].Error == NONE {
+		r, ok := a.p.(ProduceResponse)
+		if ok && r.Parts[0].Error == NOT_ENOUGH_REPLICAS {
+			c.nowhere(p) // invariant 18
+		}
+		if ok && r.Parts[0].Error == NONE {
 			c.Truth.Acked = append(c.Truth.Acked, AckedBatch{
 				TP: p.tp, BaseOffset: r.Parts[0].BaseOffset, Count: 1, Sender: -1, Serial: p.serial, Acks: p.acks, At: a.at,
 			})
 		}
 	}
 	c.pending = kept
+}
+
+// nowhere fails if any log has a batch.
+func (c *chaos) nowhere(p pendingProduce) {
+	for i := range c.Brokers {
+		if r := c.Brokers[i].replica(p.tp); r != nil {
+			r.Log.Batches(0, func(b *partlog.Batch) bool {
+				if b.Serial == p.serial {
+					c.t.Errorf("refused with NOT_ENOUGH_REPLICAS and in the log of broker %d at offset %d", i+1, b.BaseOffset)
+				}
+				return true
+			})
+		}
+	}
 }
 
 // live lets some time pass.
@@ -150,21 +168,14 @@ func (c *chaos) recover() {
 		if len(reg.ISR) != len(reg.Replicas) {
 			c.t.Fatalf("%v: ISR %v after everything was healed", tp, reg.ISR)
 		}
-		leader := c.log0(reg.Leader, tp)
+		leader := c.bench.log(reg.Leader, tp)
 		for _, id := range reg.Replicas {
-			if l := c.log0(id, tp); l.End != leader.End || l.HighWatermark != leader.End {
+			if l := c.bench.log(id, tp); l.End != leader.End || l.HighWatermark != leader.End {
 				c.t.Fatalf("%v broker %d: LEO %d HW %d, the leader's LEO is %d", tp, id, l.End, l.HighWatermark, leader.End)
 			}
 		}
 	}
 }
-
-func (c *chaos) log0(id NodeID, tp TopicPartition) *logView {
-	l := c.bench.log(id, tp)
-	return &logView{l.End, l.HighWatermark}
-}
-
-type logView struct{ End, HighWatermark int64 }
 
 func runChaos(t *testing.T, seed uint64, acts int) {
 	d := prng.Draw(seed, 7)
@@ -184,7 +195,7 @@ func runChaos(t *testing.T, seed uint64, acts int) {
 	}
 	defer func() {
 		if t.Failed() {
-			t.Logf("seed %d ELR %v\n%s", seed, b.World.ELR, strings.Join(c.log, "\n"))
+			t.Logf("seed %d ELR %v\n%s", seed, b.World.ELR, strings.Join(c.commands, "\n"))
 		}
 	}()
 	for range acts {
@@ -205,5 +216,5 @@ func seeds() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("KAFKALAB_SEEDS"), 10, 64); err == nil {
 		return n
 	}
-	return 25
+	return 15
 }
