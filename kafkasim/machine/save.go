@@ -18,7 +18,7 @@ var payloadKinds = []Payload{
 	MetadataFetchRequest{}, MetadataFetchResponse{}, AlterPartitionRequest{}, AlterPartitionResponse{},
 	AllocateProducerIDsRequest{}, AllocateProducerIDsResponse{},
 	HeartbeatTimer{}, MetadataPullTimer{}, FetcherTimer{}, PurgatoryTimer{}, ISRTimer{}, AlterPartitionTimer{},
-	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{},
+	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
 
 // kindOf names a payload's type.
