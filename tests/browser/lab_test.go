@@ -83,15 +83,17 @@ func TestLabDrawsChartsTrustedOrNot(t *testing.T) {
 	})
 	t.Run("saved by somebody else", func(t *testing.T) { script(t, "lab-saved", s.config(map[string]any{"charts": expected})) })
 	t.Run("live", func(t *testing.T) { script(t, "lab-live", s.config(map[string]any{"charts": expected})) })
-	t.Run("Lab's own export", func(t *testing.T) { script(t, "lab-export", s.config(map[string]any{"charts": expected})) })
+	t.Run("Lab's own export", func(t *testing.T) {
+		script(t, "lab-export", s.config(map[string]any{"name": "sent.ipynb", "pictures": len(expected) + 1}))
+	})
 }
 
 // Notebook 7 takes the same extension. It is no part of what the project installs, so it is tested where
 // it happens to stand beside JupyterLab.
 func TestNotebook7DrawsChartsToo(t *testing.T) {
-	program := filepath.Join(filepath.Dir(lab(t).Program), "jupyter-notebook")
+	program := filepath.Join(filepath.Dir(lab(t)), "jupyter-notebook")
 	if _, err := os.Stat(program); err != nil {
-		t.Skip("no jupyter-notebook beside " + lab(t).Program)
+		t.Skip("no jupyter-notebook beside " + lab(t))
 	}
 	nb, expected := savedCharts(t)
 	s := startServer(t, program, func(s *server) {

@@ -109,7 +109,7 @@ func TestTheExportedPageStepsFromDiskWithTheNetworkOff(t *testing.T) {
 	if err := os.WriteFile(path, page, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	script(t, "page", map[string]any{"page": fileURL(path), "charts": expected})
+	script(t, "page", map[string]any{"page": fileURL(path), "charts": expected, "shots": "page"})
 }
 
 // attacks are texts that run something when they are taken for anything but text.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"kafkalab/charts/assets"
 	"kafkalab/install/jupyter"
 	"kafkalab/install/notebook"
+	"kafkalab/tests/testenv"
 )
 
 // server is a JupyterLab of one test: its own home, its own data folder, the network's inside only.
@@ -32,7 +34,7 @@ const token = "a-token-of-the-tests"
 // startLab starts a JupyterLab and ends it with the test. Extensions and kernels go into Data before.
 func startLab(t *testing.T, prepare func(s *server)) *server {
 	t.Helper()
-	return startServer(t, lab(t).Program, prepare)
+	return startServer(t, lab(t), prepare)
 }
 
 func startServer(t *testing.T, program string, prepare func(s *server)) *server {
@@ -59,8 +61,8 @@ func startServer(t *testing.T, program string, prepare func(s *server)) *server 
 		"--ServerApp.ip=127.0.0.1", "--IdentityProvider.token=" + token,
 		"--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly", "--LabApp.expose_app_in_browser=True",
 	}}.Command(jupyter.Lab{Program: program})
-	cmd.Env = append(os.Environ(), "HOME="+home, "JUPYTER_DATA_DIR="+s.Data, "JUPYTER_CONFIG_DIR="+filepath.Join(home, "config"),
-		"JUPYTER_RUNTIME_DIR="+filepath.Join(home, "runtime"), "JUPYTER_PATH=", "IPYTHONDIR="+filepath.Join(home, "ipython"), "JUPYTER_PREFER_ENV_PATH=0")
+	cmd.Env = append(testenv.Environ(home), "JUPYTER_DATA_DIR="+s.Data, "JUPYTER_CONFIG_DIR="+filepath.Join(home, "config"),
+		"JUPYTER_RUNTIME_DIR="+filepath.Join(home, "runtime"), "JUPYTER_PREFER_ENV_PATH=0")
 	cmd.Stdout, cmd.Stderr = s.log, s.log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -142,6 +144,16 @@ func (s *server) extension(t *testing.T) {
 	t.Helper()
 	if err := assets.WriteLabExtension(filepath.Join(s.Data, "labextensions")); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// kernel installs kafkalab for the server as a person does: the kernel and the extension.
+func (s *server) kernel(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(kafkalab(t), "install", "--user")
+	cmd.Env = append(testenv.Environ(filepath.Dir(s.Data)), "JUPYTER_DATA_DIR="+s.Data)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("kafkalab install: %v\n%s", err, out)
 	}
 }
 

@@ -2,8 +2,7 @@
 // and the kernel installed.
 //
 // It needs node with npm, a Chromium ($KAFKALAB_CHROMIUM or on the PATH) and, for the second half, a
-// JupyterLab 4.2 or later ($KAFKALAB_JUPYTERLAB, on the PATH, or the private environment that
-// `kafkalab lab` makes). What is missing is named and its tests are skipped; under CI=true they fail.
+// JupyterLab 4.2 or later ($KAFKALAB_TEST_JUPYTER, or on the PATH). What is missing is named and its tests are skipped; under CI=true they fail.
 // Screenshots go to tests/out/browser.
 package browser
 
@@ -18,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"kafkalab/install/jupyter"
+	"kafkalab/tests/testenv"
 )
 
 // need ends the test when a tool is missing: skipped at home, failed in CI, where it was to be installed.
@@ -69,32 +68,38 @@ func node(t *testing.T) string {
 	return path
 }
 
-var findLab = sync.OnceValue(func() *jupyter.Lab {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	if program := os.Getenv("KAFKALAB_JUPYTERLAB"); program != "" {
-		out, err := exec.CommandContext(ctx, program, "--version").Output()
-		if v, ok := jupyter.ParseVersion(string(out)); err == nil && ok {
-			return &jupyter.Lab{Program: program, Version: v}
-		}
-		return nil
-	}
-	if found := jupyter.OnPath(ctx).Found; found != nil {
-		return found
-	}
-	if lab, ok := jupyter.Private(ctx); ok {
-		return &lab
-	}
-	return nil
-})
-
-func lab(t *testing.T) jupyter.Lab {
+// lab is the JupyterLab that the tests run with.
+func lab(t *testing.T) string {
 	t.Helper()
-	found := findLab()
-	if found == nil {
-		need(t, "no JupyterLab 4.2 or later: set KAFKALAB_JUPYTERLAB to a jupyter-lab, or let `kafkalab lab` make one")
+	if testing.Short() {
+		t.Skip("-short")
 	}
-	return *found
+	return testenv.Jupyter(t, "jupyter-lab", "jupyterlab", "ipykernel")
+}
+
+var built struct {
+	sync.Once
+	binary string
+	remove func()
+	err    error
+}
+
+// kafkalab is the binary, built once for all tests that want it.
+func kafkalab(t *testing.T) string {
+	t.Helper()
+	built.Do(func() { built.binary, built.remove, built.err = testenv.Build() })
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.binary
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.remove != nil {
+		built.remove()
+	}
+	os.Exit(code)
 }
 
 // script runs scripts/NAME.mjs with a configuration; what it prints and why it failed is the test's log.

@@ -3,7 +3,7 @@ import { assert, browse, config, shot } from "./lib.mjs";
 import { Lab } from "./lab.mjs";
 
 await browse(async (browser) => {
-  const lab = await Lab.open(browser, "sent.ipynb");
+  const lab = await Lab.open(browser, config.name);
   const arrives = Promise.race([
     lab.page.context().waitForEvent("page").then((page) => ({ page })),
     lab.page.waitForEvent("download").then((download) => ({ download })),
@@ -27,9 +27,10 @@ await browse(async (browser) => {
   }
   await shown.waitForLoadState("load");
   const sizes = await shown.locator("img").evaluateAll((all) => all.filter((e) => e.src.startsWith("data:image/png")).map((e) => [e.naturalWidth, e.getBoundingClientRect().width]));
-  assert.equal(sizes.length, config.charts.length + 1, "pictures");
-  for (const [natural, width] of sizes) assert.ok(natural === 600 && width > 100, `a picture of ${natural} px shows with ${width}`);
+  assert.equal(sizes.length, config.pictures, "pictures");
+  for (const [natural, width] of sizes) assert.ok(natural >= 600 && width > 100, `a picture of ${natural} px shows with ${width}`);
   const text = await shown.locator("body").innerText();
   for (const source of ["vnd.kafkalab", '"spec"', "kafkalabCharts", "<svg"]) assert.ok(!text.includes(source), `the page shows ${source}`);
-  await shot(shown, "lab-own-export");
+  await shown.locator("img").last().scrollIntoViewIfNeeded();
+  await shot(shown, `lab-own-export-${config.name}`);
 });

@@ -75,6 +75,34 @@ export class Lab {
     return this.cell(i).locator(".jp-OutputArea-output").allTextContents();
   }
 
+  // addCell puts a code cell at the end, runs it, and gives its number; it does not wait.
+  async addCell(source) {
+    return this.page.evaluate((source) => {
+      const { content } = window.jupyterapp.shell.currentWidget;
+      content.activeCellIndex = content.widgets.length - 1;
+      const { commands } = window.jupyterapp;
+      return commands.execute("notebook:insert-cell-below").then(() => {
+        content.activeCell.model.sharedModel.setSource(source);
+        void commands.execute("notebook:run-cell");
+        return content.activeCellIndex;
+      });
+    }, source);
+  }
+
+  // state is what JupyterLab holds of every cell: type, source, trust and outputs.
+  async state() {
+    return this.page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.map(({ model }) => ({
+      type: model.type, source: model.sharedModel.getSource(), trusted: model.trusted,
+      outputs: model.type === "code" ? model.outputs.toJSON() : [],
+    })));
+  }
+
+  async save() {
+    const saved = this.page.waitForResponse((r) => r.request().method() === "PUT" && r.url().includes("/api/contents/"));
+    await this.command("docmanager:save");
+    await saved;
+  }
+
   async scrollTo(i) {
     // By JupyterLab's own means first: 4.2 keeps cells off the page that are out of sight. It may also
     // replace a cell's output while it is scrolled to.
@@ -115,3 +143,19 @@ export async function drawn(figure, { kind, h, alt }) {
 
 // quiet are complaints of JupyterLab's own that say nothing about us.
 export const quiet = (text) => /Failed to load resource|favicon|ResizeObserver|language server|lsp|jupyterlab-news/i.test(text);
+
+// lessonCharts lists the charts of ours in a notebook's state, with what a drawn one must show.
+export function lessonCharts(cells) {
+  const charts = [];
+  cells.forEach((cell, i) => {
+    for (const output of cell.outputs) {
+      const chart = output.data?.["application/vnd.kafkalab.chart+json"];
+      if (!chart) continue;
+      const { kind, h, alt, spec } = chart;
+      const frames = kind === "replay" ? JSON.parse(spec).frames.map(({ t, words }) => ({ t, words })) : undefined;
+      charts.push({ cell: i, name: `cell ${i}`, kind, h, alt, frames });
+      assert.ok(output.data["image/png"] && output.data["text/plain"], `the chart of cell ${i} has no picture or no text`);
+    }
+  });
+  return charts;
+}

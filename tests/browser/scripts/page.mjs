@@ -30,7 +30,7 @@ await browse(async (browser) => {
     assert.notEqual(text, paper);
     await page.evaluate(() => scrollTo(0, 0));
     await page.mouse.move(0, 0);
-    await shot(page, `page-${colorScheme}`, { fullPage: true });
+    await shot(page, `${config.shots}-${colorScheme}`, { fullPage: true });
     assert.deepEqual(wrong, []);
     await context.close();
   }
@@ -41,12 +41,12 @@ await browse(async (browser) => {
   for (const chart of await narrow.locator(".chart").all()) await chart.scrollIntoViewIfNeeded();
   await narrow.waitForTimeout(300);
   assert.equal(await narrow.evaluate(() => document.documentElement.scrollWidth), 420, "the page is wider than its window");
-  await shot(narrow, "page-narrow", { fullPage: true });
+  await shot(narrow, `${config.shots}-narrow`, { fullPage: true });
 
   // Without JavaScript the pictures show.
   const still = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 1040, height: 900 } });
   await still.goto(config.page);
   assert.equal(await still.locator(".kafkalab-chart").count(), 0);
   for (const image of await still.locator(".chart > img").all()) assert.ok(await image.isVisible(), "a PNG does not show");
-  await shot(still, "page-no-script", { fullPage: true });
+  await shot(still, `${config.shots}-no-script`, { fullPage: true });
 });
