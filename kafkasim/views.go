@@ -96,7 +96,7 @@ func logWords(r *view.Replica) string {
 		if !x.NullKey {
 			word += x.Key + "="
 		}
-		word += x.Value
+		word += short(x.Value)
 		switch x.Mark {
 		case view.MarkWritten:
 			word += "?"
@@ -106,6 +106,15 @@ func logWords(r *view.Replica) string {
 		out = append(out, word)
 	}
 	return strings.Join(out, " ")
+}
+
+// short keeps a value within a column.
+func short(s string) string {
+	r := []rune(s)
+	if len(r) > 16 {
+		return string(r[:15]) + "…"
+	}
+	return s
 }
 
 func unknownDash(n int64) string {
@@ -147,7 +156,8 @@ func (c *Cluster) Describe(topics ...string) *Description {
 	return &Description{strings.Join(out, "\n")}
 }
 
-// describeTopic is O-20 and O-21: a line for the topic, and one that begins with a tab for each partition.
+// describeTopic is O-20 and O-21: a line for the topic, and one that begins with a tab for each partition,
+// its replicas with the preferred leader first (O-22).
 func (c *Cluster) describeTopic(t int32) []string {
 	topic := &c.image().Topics[t]
 	rf := len(topic.Partitions[0].Replicas)

@@ -71,7 +71,7 @@ func backoffs(retry *int64, retryMax, reconnect int64, reconnectMax *int64, expl
 }
 
 // idempotence settles enable.idempotence (P-80): not set, it gives way to acks and retries; set to true,
-// the others must fit.
+// the others must fit. A broker remembers five batches, so five may be in flight (P-92).
 func (c *Producer) idempotence(explicit func(string) bool) *Problem {
 	if !c.EnableIdempotence {
 		return nil

@@ -50,7 +50,8 @@ func (l *Log) CheckSequence(b *Batch) (Verdict, SeenBatch) {
 			}
 		}
 	}
-	switch { // P-85
+	// P-85. A duplicate of a batch older than the last five is out of order too (P-87).
+	switch {
 	case b.ProducerEpoch < p.Epoch:
 		return StaleEpoch, SeenBatch{}
 	case b.ProducerEpoch > p.Epoch:
