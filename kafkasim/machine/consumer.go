@@ -11,6 +11,7 @@ package machine
 
 import (
 	"slices"
+	"sort"
 
 	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/partlog"
@@ -135,14 +136,11 @@ func (s *State) assign(c *Consumer, a Assign) {
 
 // addPart assigns one partition, unless it is assigned already.
 func (c *Consumer) addPart(topic string, partition int32) {
-	for i := range c.Parts {
-		if c.Parts[i].Topic == topic && c.Parts[i].TP.Partition == partition {
-			return
-		}
+	i := sort.Search(len(c.Parts), func(i int) bool { return c.Parts[i].TP.Partition >= partition })
+	if i == len(c.Parts) || c.Parts[i].TP.Partition != partition {
+		c.Parts = slices.Insert(c.Parts, i, ConsumerPart{Topic: topic, TP: TopicPartition{-1, partition},
+			Position: -1, Epoch: -1, LeaderEpoch: -1, HighWatermark: -1, LogStart: -1})
 	}
-	c.Parts = append(c.Parts, ConsumerPart{Topic: topic, TP: TopicPartition{-1, partition},
-		Position: -1, Epoch: -1, LeaderEpoch: -1, HighWatermark: -1, LogStart: -1})
-	slices.SortStableFunc(c.Parts, func(a, b ConsumerPart) int { return int(a.TP.Partition - b.TP.Partition) })
 }
 
 // learnPartitions takes topic numbers, and the partitions of a topic assigned whole, from the metadata.
@@ -160,14 +158,13 @@ func (c *Consumer) learnPartitions() {
 	}
 }
 
-// part finds an assigned partition, nil for none.
+// part finds an assigned partition, nil for none. All are of one topic and sorted.
 func (c *Consumer) part(tp TopicPartition) *ConsumerPart {
-	for i := range c.Parts {
-		if c.Parts[i].TP == tp {
-			return &c.Parts[i]
-		}
+	i := sort.Search(len(c.Parts), func(i int) bool { return c.Parts[i].TP.Partition >= tp.Partition })
+	if i == len(c.Parts) || c.Parts[i].TP != tp {
+		return nil
 	}
-	return nil
+	return &c.Parts[i]
 }
 
 // named finds an assigned partition by its topic's name; it must be assigned. A partition of a topic that is
