@@ -9,6 +9,9 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
+
+	"kafkalab/kernel/goeval/internal/exec"
 )
 
 // builder makes one file of a cell for go/types: declarations as they are, variables of statements
@@ -121,13 +124,26 @@ func (b *builder) funcDecl(d *ast.FuncDecl) *problem {
 	if d.Recv != nil {
 		return nil // methods come when all types are known
 	}
-	if d.Name.Name == "init" {
-		return &problem{d.Pos(), "cells cannot declare init: write its statements into a cell instead"}
+	if d.Name.Name == "init" && d.Type.Params.NumFields() == 0 && d.Type.Results.NumFields() == 0 {
+		b.initFunc(d)
+		return nil
 	}
 	b.c.funcs = append(b.c.funcs, d)
 	b.file.Decls = append(b.file.Decls, d)
 	b.define(d.Name)
 	return nil
+}
+
+// initFunc makes an init function one with a hidden name, which runs where it stands.
+func (b *builder) initFunc(d *ast.FuncDecl) {
+	n := *d
+	n.Name = &ast.Ident{NamePos: d.Name.Pos(), Name: fmt.Sprintf("init%s%d", early, b.offset(d.Pos()))}
+	call := &ast.ExprStmt{X: &ast.CallExpr{Fun: &ast.Ident{NamePos: d.Name.Pos(), Name: n.Name.Name}, Lparen: d.Name.End(), Rparen: d.Name.End()}}
+	b.early[n.Name.Name] = true
+	b.c.funcs = append(b.c.funcs, &n)
+	b.c.stmts = append(b.c.stmts, call)
+	b.body = append(b.body, call)
+	b.file.Decls = append(b.file.Decls, &n)
 }
 
 func (b *builder) method(d *ast.FuncDecl) *problem {
@@ -247,7 +263,7 @@ func (b *builder) number() {
 // programMain lets a cell that is a whole program run its main.
 func (b *builder) programMain() {
 	for _, s := range b.c.stmts {
-		if _, isVar := s.(*ast.DeclStmt); !isVar {
+		if _, isVar := s.(*ast.DeclStmt); !isVar && !isInitCall(s) {
 			return
 		}
 	}
@@ -258,6 +274,19 @@ func (b *builder) programMain() {
 			b.body = append(b.body, call)
 		}
 	}
+}
+
+func isInitCall(s ast.Stmt) bool {
+	es, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := es.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := call.Fun.(*ast.Ident)
+	return ok && strings.HasPrefix(id.Name, "init"+early)
 }
 
 // earlierVersions resolves names that are used above the place where the cell defines them again: they
@@ -326,7 +355,7 @@ func (b *builder) importSpec(s *ast.ImportSpec) *problem {
 	}
 	pkg, err := b.e.imp.Import(p)
 	if err != nil {
-		return &problem{s.Path.Pos(), err.Error()}
+		panic(&exec.Refusal{Pos: s.Path.Pos(), Msg: err.Error()})
 	}
 	switch {
 	case s.Name == nil:

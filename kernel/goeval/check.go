@@ -53,10 +53,8 @@ func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 	if prob := b.build(); prob != nil {
 		return nil, prob
 	}
-	info := &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{}, Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{},
-	}
+	info := newInfo()
+	info.Scopes = nil
 	c.unit = &exec.Unit{Info: info, Pkg: e.pkg}
 	scope := elems(e.pkg.Scope())
 	for _, d := range c.defs {

@@ -2,6 +2,7 @@ package goeval
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
 	"go/types"
 	"io"
@@ -40,7 +41,11 @@ type Engine struct {
 	imp     *imports
 	std     streams
 
-	mu      sync.Mutex // guards what completion reads while a cell runs
+	checking sync.Mutex // held while code is checked: the scope of the session is at work
+	docSet   *token.FileSet
+
+	mu      sync.Mutex // guards what follows
+	docs    map[string][]*ast.File
 	names   map[string]string
 	dots    []string
 	cells   map[int]*source
@@ -57,6 +62,7 @@ func New(opts Options) (*Engine, error) {
 	e := &Engine{
 		opts: opts, fset: token.NewFileSet(), pkg: types.NewPackage("main", "main"),
 		names: map[string]string{}, cells: map[int]*source{}, files: map[*token.File]*source{}, types: map[string]*typeDecl{},
+		docSet: token.NewFileSet(), docs: map[string][]*ast.File{},
 	}
 	std := Library{Symbols: stdlib.Symbols(), Exports: stdlib.Exports(), Imports: stdImports}
 	imp, err := newImports(append([]Library{std}, opts.Libraries...))
@@ -73,7 +79,8 @@ func New(opts Options) (*Engine, error) {
 	e.machine.Intrinsic = e.intrinsic
 	e.machine.Print = func(run *exec.Run, text string) { e.write(run, "stderr", text) }
 	e.machine.Report = e.goroutinePanicked
-	e.machine.Space.Local = func(p *types.Package) bool { return p == e.pkg || e.imp.source(p) != nil }
+	e.machine.Space.Local = func(p *types.Package) bool { return p == e.pkg || imp.isSource(p) }
+	e.machine.Source = e.genericSource
 	e.machine.Space.Compiled = imp.compiledType
 	for _, l := range opts.Libraries {
 		if l.Poll != nil {

@@ -7,6 +7,7 @@ import (
 
 	"kafkalab/kernel"
 	"kafkalab/kernel/goeval/internal/exec"
+	"kafkalab/kernel/lab"
 )
 
 // running is the cell that is being executed.
@@ -29,6 +30,7 @@ func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Ou
 	e.running = &running{run: run, out: run.Tag.(*outlet)}
 	e.mu.Unlock()
 	e.machine.SetCurrent(run)
+	lab.Bind(notebook{e, run})
 	defer func() {
 		e.std.flush()
 		e.mu.Lock()
@@ -46,7 +48,9 @@ func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Ou
 	res := prog.Run(run)
 	stop()
 	if f := e.failureOf(src, res); f != nil {
+		e.checking.Lock()
 		c.restore(e, func(name string) bool { return c.after(name, res.Reached) })
+		e.checking.Unlock()
 		return kernel.Outcome{Failure: f}
 	}
 	return kernel.Outcome{Result: e.show(run, res.Values)}
@@ -54,6 +58,8 @@ func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Ou
 
 // prepare takes a cell through parse, check and compile.
 func (e *Engine) prepare(src *source) (prog *exec.Program, c *checked, failure *kernel.Failure) {
+	e.checking.Lock()
+	defer e.checking.Unlock()
 	p, err := e.parse(src)
 	if err != nil {
 		return nil, nil, e.syntaxFailure(src, err.(scanner.ErrorList))

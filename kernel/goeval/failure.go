@@ -94,6 +94,9 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 	case res.Stopped == exec.StopMemory:
 		return &kernel.Failure{Name: "OutOfMemory", Value: "the session holds too much memory; the cell was stopped",
 			Traceback: []string{"OutOfMemory: the session holds too much memory; the cell was stopped"}}
+	case res.Stopped == exec.StopExit:
+		msg := fmt.Sprintf("%s ended the cell with status %d; the kernel lives on", res.Exit.What, res.Exit.Code)
+		return e.traced("Exit", msg, res.Exit.Trace, true)
 	case res.Stopped != 0 && res.Abandoned:
 		msg := "interrupted; the cell waits in compiled code and cannot be stopped there"
 		return &kernel.Failure{Name: "KeyboardInterrupt", Value: msg, Traceback: []string{"KeyboardInterrupt: " + msg}}
@@ -103,17 +106,8 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 	return nil
 }
 
-// exitStatus is the panic that stands for os.Exit.
-type exitStatus struct {
-	code int
-	what string
-}
-
 func (e *Engine) panicFailure(p *exec.Panic) *kernel.Failure {
 	switch v := p.Value.(type) {
-	case exitStatus:
-		msg := fmt.Sprintf("%s: a cell cannot end the kernel (exit status %d)", v.what, v.code)
-		return e.traced("Exit", msg, p.Trace, true)
 	case exec.StackOverflow:
 		return e.traced("StackOverflow", "stack overflow: the recursion has no end", p.Trace, false)
 	case exec.TooMuchMemory:

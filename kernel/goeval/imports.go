@@ -19,7 +19,7 @@ var stdImports = map[string]string{
 	"sort": "sort", "slices": "slices", "maps": "maps", "sync": "sync", "os": "os", "bytes": "bytes", "json": "encoding/json",
 	"unicode": "unicode", "utf8": "unicode/utf8", "io": "io", "bufio": "bufio", "atomic": "sync/atomic", "context": "context",
 	"regexp": "regexp", "cmp": "cmp", "log": "log", "rand": "math/rand", "bits": "math/bits", "filepath": "path/filepath",
-	"hex": "encoding/hex", "binary": "encoding/binary",
+	"hex": "encoding/hex", "binary": "encoding/binary", "lab": "kafkalab/kernel/lab",
 }
 
 // imports finds packages: their types from export data, their symbols from the libraries.
@@ -34,12 +34,15 @@ type imports struct {
 	fset     *token.FileSet
 	loaded   map[string]map[string]reflect.Value
 	compiled map[*types.TypeName]reflect.Type
+	sources  map[*types.Package]bool
+	shadows  map[string]*shadow
 }
 
 func newImports(libs []Library) (*imports, error) {
 	i := &imports{
 		libs: libs, exps: map[string]*zip.File{}, names: map[string]string{}, fset: token.NewFileSet(),
 		loaded: map[string]map[string]reflect.Value{}, compiled: map[*types.TypeName]reflect.Type{},
+		sources: map[*types.Package]bool{}, shadows: map[string]*shadow{},
 	}
 	for _, l := range libs {
 		for name, path := range l.Imports {
@@ -89,8 +92,12 @@ func (i *imports) Import(path string) (pkg *types.Package, err error) {
 	return i.gc.Import(path)
 }
 
-// source is nil for compiled packages.
-func (i *imports) source(p *types.Package) *types.Package { return nil }
+// isSource reports whether p was checked from source.
+func (i *imports) isSource(p *types.Package) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.sources[p]
+}
 
 // symbols lists a package's symbols, made at first use.
 func (i *imports) symbols(path string) map[string]reflect.Value {

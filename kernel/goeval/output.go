@@ -41,11 +41,15 @@ var intrinsics = map[string]intrinsicFunc{
 	"fmt.Println": printing(func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
 	"fmt.Printf":  printing(func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
 	"os.Exit": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
-		panic(exitStatus{int(a[0].Int()), "os.Exit"})
+		c.Exit(int(a[0].Int()), "os.Exit")
+		return nil
 	},
 	"log.Fatal":   fatal("log.Fatal", func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
 	"log.Fatalln": fatal("log.Fatalln", func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
 	"log.Fatalf":  fatal("log.Fatalf", func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"maps.clone": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		return []reflect.Value{cloneMap(a[0])}
+	},
 	"time.Sleep": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
 		c.Sleep(a[0].Int())
 		return nil
@@ -64,6 +68,20 @@ func printing(text func(a []reflect.Value) string) intrinsicFunc {
 func fatal(what string, text func(a []reflect.Value) string) intrinsicFunc {
 	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
 		e.std.logger().Print(text(a))
-		panic(exitStatus{1, what})
+		c.Exit(1, what)
+		return nil
 	}
+}
+
+// cloneMap copies the map in an interface value, as the run time does for maps.Clone.
+func cloneMap(x reflect.Value) reflect.Value {
+	m := x.Elem()
+	if m.IsNil() {
+		return x
+	}
+	n := reflect.MakeMapWithSize(m.Type(), m.Len())
+	for it := m.MapRange(); it.Next(); {
+		n.SetMapIndex(it.Key(), it.Value())
+	}
+	return n
 }

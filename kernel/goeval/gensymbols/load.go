@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -97,7 +98,7 @@ func pkgdef(data []byte) ([]byte, error) {
 
 // archive makes the zip: NAME.x is export data, the rest are sources. It is the same for the same
 // packages, whenever it is made.
-func archive(pkgs []*pkg, sources bool) ([]byte, error) {
+func archive(pkgs []*pkg, sources string) ([]byte, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
 	add := func(name string, data []byte) error {
@@ -112,7 +113,7 @@ func archive(pkgs []*pkg, sources bool) ([]byte, error) {
 		if err := add(p.path+".x", p.data); err != nil {
 			return nil, err
 		}
-		if !sources {
+		if sources != "all" && !slices.Contains(strings.Split(sources, ","), p.path) {
 			continue
 		}
 		for _, f := range p.files {

@@ -20,7 +20,7 @@ func main() {
 	flag.StringVar(&o.pkg, "package", "", "name of the package that the Go file belongs to")
 	flag.StringVar(&o.out, "out", "symbols.go", "the Go file")
 	flag.StringVar(&o.exports, "exports", "exports.zip", "the file with export data")
-	flag.BoolVar(&o.sources, "sources", false, "put the packages' sources into the zip, for docs")
+	flag.StringVar(&o.sources, "sources", "", "packages whose sources go into the zip too, separated by commas, or all: for docs and generic functions")
 	flag.StringVar(&o.list, "list", "", "a file that names packages, one a line, beside the arguments")
 	flag.StringVar(&o.variable, "var", "symbols", "name of the variable that holds the symbols")
 	flag.Parse()
@@ -31,8 +31,7 @@ func main() {
 }
 
 type options struct {
-	pkg, out, exports, list, variable string
-	sources                           bool
+	pkg, out, exports, list, variable, sources string
 }
 
 func run(o options, paths []string, check bool) error {

@@ -346,7 +346,7 @@ func (c *compiler) opAssign(lhs, rhs ast.Expr, op token.Token, pos token.Pos) st
 
 // fastIncrement is x += y for an int in the frame or at a fixed address.
 func fastIncrement(op token.Token, x, y value) stmt {
-	if x.k != cInt || op != token.ADD && op != token.SUB {
+	if x.loc == nil || x.k != cInt || op != token.ADD && op != token.SUB {
 		return nil
 	}
 	e, sign := y.ev.(ev[int]), 1

@@ -47,6 +47,8 @@ func (c *compiler) builtin(e *ast.CallExpr, name string) value {
 		v.ev = c.partOf(e, name)
 	case "recover":
 		v.ev = c.recoverOf(e)
+	case "Sizeof":
+		v.ev = fixed(uintptr(rtype.Sizes.Sizeof(c.typeOf(e.Args[0]))))
 	default:
 		c.refuse(e.Pos(), "cells cannot use the builtin %s here", name)
 	}

@@ -171,11 +171,15 @@ func (c *compiler) static(obj *types.Func, id *ast.Ident, pos token.Pos) callee 
 	if sig.TypeParams().Len() > 0 {
 		return c.staticInstance(obj, id, pos)
 	}
-	if c.m.Space.Local(obj.Pkg()) {
+	local := c.m.Space.Local(obj.Pkg())
+	if local && obj.Pkg().Path() == "main" {
 		return callee{sig: sig, fn: c.m.funcOf(obj)}
 	}
 	if in := c.m.Intrinsic(obj.Pkg().Path(), obj.Name()); in != nil {
 		return callee{sig: sig, intrinsic: in}
+	}
+	if local {
+		return callee{sig: sig, fn: c.m.funcOf(obj)}
 	}
 	fn, ok := c.m.Symbol(obj.Pkg().Path(), obj.Name())
 	if !ok {

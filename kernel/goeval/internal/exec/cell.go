@@ -23,6 +23,7 @@ type Result struct {
 	Reached   int             // the index of the last statement that began
 	Panic     *Panic
 	Stopped   int32 // why the run was stopped, 0 if it was not
+	Exit      *Exit // set with StopExit
 	Abandoned bool  // it was stopped, but blocks in compiled code; its goroutine is left behind
 }
 
@@ -105,7 +106,7 @@ func (p *Program) Run(run *Run) Result {
 	case r := <-done:
 		return r
 	case <-time.After(patience):
-		return Result{Reached: p.reached, Stopped: run.Reason(), Abandoned: true}
+		return Result{Reached: p.reached, Stopped: run.Reason(), Exit: run.exit.Load(), Abandoned: true}
 	}
 }
 
@@ -120,7 +121,7 @@ func (p *Program) run(run *Run, done chan<- Result) {
 			} else if th.overflow || run.overflow.Load() {
 				res.Panic = &Panic{Value: StackOverflow{}, Trace: th.overflowTrace}
 			} else {
-				res.Stopped = run.Reason()
+				res.Stopped, res.Exit = run.Reason(), run.exit.Load()
 			}
 		}
 		res.Reached = p.reached

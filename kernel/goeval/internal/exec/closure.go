@@ -46,7 +46,9 @@ type funcType struct {
 // recognised again by what it points to: the stub of MakeFunc, then the dispatcher below, then the
 // Closure. The offsets are found by a probe, not assumed.
 
-// dispatch is the code behind every func value of a cell.
+// dispatch is the code behind every func value of a cell. Inlined, it would be several pieces of code.
+//
+//go:noinline
 func dispatch(c *Closure) func([]reflect.Value) []reflect.Value {
 	return func(args []reflect.Value) []reflect.Value { return c.callback(args) }
 }

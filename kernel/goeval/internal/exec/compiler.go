@@ -39,6 +39,7 @@ type fnState struct {
 	targets []*jump
 	labels  map[string]*target
 	hoisted map[ast.Expr]loc
+	retyped map[ast.Expr]types.Type // types of hoisted operands that were converted
 	code    *code
 }
 
@@ -110,7 +111,7 @@ func (c *compiler) temp(t types.Type) loc { return frameLoc(c.fn.alloc(t)) }
 func (c *compiler) newFn(name string, sig *types.Signature, recv *types.Var) *fnState {
 	f := &fnState{
 		outer: c.fn, name: name, sig: sig, vars: map[*types.Var]loc{}, capIdx: map[*types.Var]int{},
-		labels: map[string]*target{}, hoisted: map[ast.Expr]loc{},
+		labels: map[string]*target{}, hoisted: map[ast.Expr]loc{}, retyped: map[ast.Expr]types.Type{},
 	}
 	if recv != nil {
 		f.params = append(f.params, f.alloc(recv.Type()))

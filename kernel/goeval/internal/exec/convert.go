@@ -13,7 +13,7 @@ import (
 func (c *compiler) convert(v value, t types.Type) value {
 	switch {
 	case v.nil:
-		return value{t: t, k: classOf(t), ev: c.ops(t).zero(), nil: true}
+		return value{t: t, k: classOf(t), ev: c.ops(t).zero()}
 	case v.ev == nil && v.c != nil && types.IsInterface(t):
 		v = c.constant(v.c, types.Default(v.t))
 	case v.ev == nil && v.c != nil:
@@ -108,6 +108,9 @@ func (c *compiler) conversion(e *ast.CallExpr) value {
 		v.ev = stringToSlice(x, t)
 	case x.k == cSlice && (k == cMem || k == cPtr):
 		v.ev = c.sliceToArray(e, x, t)
+	case k == cUintptr && x.k == cPtr:
+		p := x.ev.(ev[ptr])
+		v.ev = ev[uintptr](func(fr *Frame) uintptr { return uintptr(p(fr)) })
 	case k.isInt() || k.isFloat():
 		if k == x.k {
 			v.ev = x.ev

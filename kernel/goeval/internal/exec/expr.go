@@ -13,7 +13,13 @@ import (
 func (c *compiler) expr(e ast.Expr) value {
 	defer c.under(e)()
 	if l, ok := c.fn.hoisted[e]; ok {
-		return c.place(c.typeOf(e), l)
+		t := c.typeOf(e)
+		if rt, ok := c.fn.retyped[e]; ok {
+			t = rt
+		} else if b, ok := t.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
+			t = types.Default(t)
+		}
+		return c.place(t, l)
 	}
 	tv := c.u.Info.Types[e]
 	if tv.Value != nil {

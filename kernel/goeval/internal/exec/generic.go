@@ -61,7 +61,7 @@ func (m *Machine) instance(obj *types.Func, args []types.Type, env map[*types.Ty
 
 // noInstance says why a generic function of a compiled package cannot be called, and what can.
 func noInstance(obj *types.Func, args []types.Type) string {
-	return fmt.Sprintf("%s.%s is generic and compiled: cells cannot make an instance of it for %s",
+	return fmt.Sprintf("%s.%s is generic, and cells do not have its source: they cannot make an instance of it for %s",
 		obj.Pkg().Name(), obj.Name(), types.TypeString(args[0], (*types.Package).Name))
 }
 
@@ -73,6 +73,11 @@ func (m *Machine) typeKey(t types.Type) string {
 // staticInstance resolves a generic function with the type arguments that go/types inferred.
 func (c *compiler) staticInstance(obj *types.Func, id *ast.Ident, pos token.Pos) callee {
 	inst := c.u.Info.Instances[id]
+	if _, ok := c.m.decls[obj]; !ok && !c.m.Space.Local(obj.Pkg()) {
+		if src := c.m.Source(obj); src != nil {
+			obj = src
+		}
+	}
 	params := obj.Signature().TypeParams()
 	env := map[*types.TypeParam]types.Type{}
 	var args []types.Type

@@ -23,8 +23,9 @@ type Machine struct {
 	Intrinsic func(pkg, name string) Intrinsic
 	// Report is told of a panic that ended a goroutine other than the cell's own.
 	Report func(run *Run, p *Panic)
-	// Interpreted reports whether the functions of a package are given as source, not compiled.
-	Interpreted func(pkg *types.Package) bool
+	// Source finds the generic function obj of a compiled package in the package's source; nil if that
+	// is not at hand.
+	Source func(obj *types.Func) *types.Func
 	// Print takes what the builtins print and println write.
 	Print func(run *Run, text string)
 

@@ -381,30 +381,37 @@ func (c *compiler) lateOf(e *ast.CallExpr) func(*Frame) lateCall {
 
 // lateBuiltin is lateOf for the builtins.
 func (c *compiler) lateBuiltin(e *ast.CallExpr, name string) func(*Frame) lateCall {
-	switch name {
-	case "panic":
-		x, pos := c.exprTo(e.Args[0], anyType).ev.(ev[iface]), e.Pos()
-		return func(fr *Frame) lateCall {
-			v := x(fr).toAny()
-			return func(th *Thread, up *Frame, _ *Panic) {
-				if up != nil {
-					up.pos = pos
-				}
-				panic(v)
-			}
-		}
-	case "close":
-		x := c.expr(e.Args[0])
-		ch, rt := x.ev.(ev[ptr]), c.rt(x.t)
-		return func(fr *Frame) lateCall {
-			p := ch(fr)
-			return func(*Thread, *Frame, *Panic) { valueAt(rt, ptr(&p)).Close() }
-		}
-	case "recover":
+	if name == "recover" { // called by the defer statement itself, it recovers nothing
 		return func(*Frame) lateCall { return func(*Thread, *Frame, *Panic) {} }
 	}
-	c.refuse(e.Pos(), "the builtin %s cannot be deferred or started in a cell; put it into a function literal", name)
-	return nil
+	// A small function takes the operands as parameters and does what the builtin does.
+	var vars []*types.Var
+	var parts []part
+	for _, a := range e.Args {
+		v := c.expr(a)
+		t := v.t
+		if b, ok := t.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
+			t = types.Default(t)
+		}
+		if v.nil || name == "panic" {
+			t = anyType
+		}
+		vars = append(vars, types.NewParam(a.Pos(), nil, "", t))
+		parts = append(parts, c.part(c.convert(v, t)))
+	}
+	sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(vars...), nil, false)
+	f := c.newFn(name, sig, nil)
+	f.outer = nil
+	outer := c.fn
+	c.fn = f
+	for i, a := range e.Args {
+		f.hoisted[a] = frameLoc(f.params[i])
+		f.retyped[a] = vars[i].Type()
+	}
+	k := c.finish(f, e.Pos(), c.builtinStmt(e, name))
+	k.synthetic = true
+	c.fn = outer
+	return c.invoke(callee{sig: sig, fn: &Func{Name: name, code: k}}, parts, e.Pos()).late
 }
 
 // spawn starts a goroutine of run. A panic in it is reported; the process lives on.

@@ -19,6 +19,7 @@ const (
 	stopNone int32 = iota
 	StopInterrupt
 	StopMemory
+	StopExit // os.Exit
 )
 
 // Run is the execution of one cell: its own goroutine and those that it started.
@@ -27,6 +28,7 @@ type Run struct {
 	stopped  chan struct{} // closed with the first stop
 	since    atomic.Int64  // when, in Unix nanoseconds
 	overflow atomic.Bool
+	exit     atomic.Pointer[Exit]
 	Tag      any // what the caller wants to find again: the cell's output
 }
 
@@ -44,6 +46,25 @@ func (r *Run) Stop(reason int32) {
 // Reason says why the run was stopped, 0 if it was not.
 func (r *Run) Reason() int32 { return r.stop.Load() }
 
+// Exit is a call of os.Exit: it ends the run, not the process.
+type Exit struct {
+	Code  int
+	What  string // the function called
+	Trace []Site
+}
+
+// Exit ends the run as os.Exit ends a process: no deferred function runs.
+func (c *Call) Exit(code int, what string) {
+	x := &Exit{Code: code, What: what}
+	if c.thread != nil {
+		c.thread.dead = true
+		x.Trace = c.thread.trace()
+	}
+	c.Run.exit.CompareAndSwap(nil, x)
+	c.Run.Stop(StopExit)
+	runtime.Goexit()
+}
+
 // Thread is one goroutine's chain of calls.
 type Thread struct {
 	m             *Machine
@@ -54,6 +75,7 @@ type Thread struct {
 	overflow      bool
 	overflowTrace []Site
 	callback      bool
+	dead          bool // the goroutine ends without deferred calls, as by os.Exit
 }
 
 // enter puts fr on top, checks the stack, and ends the goroutine if its run was stopped.
@@ -196,6 +218,9 @@ func (fr *Frame) protect(f stmt) (p *Panic) {
 }
 
 func (fr *Frame) goexit() {
+	if fr.th.dead {
+		return
+	}
 	fr.th.unwinding = true
 	fr.th.top = fr
 	for len(fr.defers) > 0 {

@@ -8,14 +8,15 @@ import (
 )
 
 // methodsOf lists t's method set in the order of descriptors: exported names first, each by name.
-func methodsOf(t types.Type) []*types.Selection {
+func (s *Space) methodsOf(t types.Type) []*types.Selection {
 	if types.IsInterface(t) {
 		return nil
 	}
-	ms := types.NewMethodSet(t)
-	sels := make([]*types.Selection, ms.Len())
-	for i := range sels {
-		sels[i] = ms.At(i)
+	var sels []*types.Selection
+	for sel := range types.NewMethodSet(t).Methods() {
+		if sel.Obj().Exported() || s.Local(sel.Obj().Pkg()) { // others cannot be called from here
+			sels = append(sels, sel)
+		}
 	}
 	sort.SliceStable(sels, func(i, j int) bool {
 		a, b := sels[i].Obj(), sels[j].Obj()

@@ -60,7 +60,7 @@ func (s *Space) namedOther(t *types.Named, name string) reflect.Type {
 	if sig != nil {
 		ins = uintptr(sig.Params().Len()+sig.Results().Len()) * word
 	}
-	mset := methodsOf(t)
+	mset := s.methodsOf(t)
 	moff := unsafe.Sizeof(abiUncommon{}) + ins
 	block := make([]uint64, (head+moff+uintptr(len(mset))*unsafe.Sizeof(abiMethod{}))/8+1)
 	keep(block)
@@ -96,7 +96,7 @@ type ptrBlock struct {
 // pointerTo makes *T beside T, because *T has methods of its own.
 func (s *Space) pointerTo(t types.Type, elem *abiType, name string) {
 	pt := types.NewPointer(t)
-	mset := methodsOf(pt)
+	mset := s.methodsOf(pt)
 	size := unsafe.Sizeof(ptrBlock{}) + uintptr(len(mset))*unsafe.Sizeof(abiMethod{})
 	block := make([]uint64, size/8+1)
 	keep(block)
@@ -129,7 +129,7 @@ type structBlock[M any] struct {
 func (s *Space) structType(t types.Type, name string) reflect.Type {
 	u := t.Underlying().(*types.Struct)
 	named, isNamed := t.(*types.Named)
-	mset := methodsOf(t)
+	mset := s.methodsOf(t)
 	if !isNamed && canonical(u) {
 		return s.reflectStruct(u)
 	}

@@ -1,0 +1,45 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+type fake struct{ said []string }
+
+func (f *fake) Display(v any, id string) { f.said = append(f.said, fmt.Sprint("display ", v, id)) }
+func (f *fake) NewID() string            { return "#1" }
+func (f *fake) Update(v any, id string)  { f.said = append(f.said, fmt.Sprint("update ", v, id)) }
+func (f *fake) Clear(wait bool)          { f.said = append(f.said, fmt.Sprint("clear ", wait)) }
+func (f *fake) Page(v any)               { f.said = append(f.said, fmt.Sprint("page ", v)) }
+func (f *fake) Input(prompt string, password bool) string {
+	return fmt.Sprint(prompt, password)
+}
+
+func TestWords(t *testing.T) {
+	f := &fake{}
+	Bind(f)
+	Display(1)
+	h := DisplayID("a")
+	h.Update("b")
+	ClearOutput(true)
+	Page("p")
+	want := []string{"display 1", "display a#1", "update b#1", "clear true", "page p"}
+	if !slices.Equal(f.said, want) {
+		t.Errorf("said %q, want %q", f.said, want)
+	}
+	if got := Input("? ") + Password("! "); got != "? false! true" {
+		t.Errorf("asked %q", got)
+	}
+}
+
+func TestWithoutSession(t *testing.T) {
+	current.Store(nil)
+	defer func() {
+		if recover() == nil {
+			t.Error("Display without a session did not panic")
+		}
+	}()
+	Display(1)
+}
