@@ -208,6 +208,34 @@ func TestSplitTooLargeBatchP67(t *testing.T) {
 	}
 }
 
+// P-69: a split reorders too, without idempotence: B goes in while A is cut up. With one request in flight, or
+// with idempotence, the order holds.
+func TestSplitReordersP69(t *testing.T) {
+	for _, x := range []struct {
+		idempotence bool
+		inFlight    int32
+		want        string
+	}{{false, 5, "warm B A0 A1 A2 A3"}, {false, 1, "warm A0 A1 A2 A3 B"}, {true, 5, "warm A0 A1 A2 A3 B"}} {
+		c := newClients(t, 1)
+		props := topicDefaults()
+		props.MaxMessageBytes = 400
+		tp := c.topicWith("orders", props, []NodeID{1})
+		p := c.producer(noLinger, func(p *config.Producer) {
+			p.BatchSize, p.BatchRecords, p.EnableIdempotence, p.MaxInFlight = 900, 4, x.idempotence, x.inFlight
+		})
+		c.sendAll(p, "orders", 0, "warm")
+		c.settle(p)
+		for i := range 4 {
+			c.sendAll(p, "orders", 0, fmt.Sprintf("A%d", i)+strings.Repeat(".", 150))
+		}
+		c.sendAll(p, "orders", 0, "B")
+		c.settle(p)
+		if got := strings.ReplaceAll(strings.Join(c.logValues(1, tp), " "), ".", ""); got != x.want {
+			t.Errorf("idempotence %v, %d in flight: %s, want %s", x.idempotence, x.inFlight, got, x.want)
+		}
+	}
+}
+
 // The same seed and the same commands give the same world, through a fork, too.
 func TestClientsAreDeterministic(t *testing.T) {
 	run := func(fork bool) uint64 {
