@@ -156,12 +156,7 @@ func (x *Consumer) Poll(timeout time.Duration) *Records {
 	}
 	start := x.c.s.Now
 	x.c.apply(fmt.Sprintf("c.Consumer(%q).Poll(%s)", x.ID(), goDuration(timeout.Microseconds())), machine.StartPoll{Consumer: x.i, Timeout: timeout.Microseconds()})
-	for n := int64(0); x.state().Poll.Running; n++ {
-		interruptible(n)
-		if _, ok := x.c.step(); !ok {
-			break
-		}
-	}
+	x.c.stepUntil(func() bool { return !x.state().Poll.Running })
 	return x.polled(duration(x.c.s.Now - start))
 }
 

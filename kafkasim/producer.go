@@ -189,12 +189,7 @@ func (p *Producer) finish(verb string, cmd machine.Command, done func() bool) *R
 	r := p.c.begin()
 	p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), cmd)
 	defer r.end(nil)
-	for n := int64(0); !done(); n++ {
-		interruptible(n)
-		if _, ok := p.c.step(); !ok {
-			break
-		}
-	}
+	p.c.stepUntil(done)
 	return r.run
 }
 

@@ -105,6 +105,25 @@ func (c *Cluster) runTo(until int64) {
 	c.s.Now = until
 }
 
+// stepUntil lets events happen until what the last verb of the script began is done. An interrupt leaves it
+// half done, which no script can repeat; the script then says so.
+func (c *Cluster) stepUntil(done func() bool) {
+	finished := false
+	defer func() {
+		if lines := c.history.script.lines; !finished && len(lines) > 0 {
+			last := &lines[len(lines)-1]
+			last.text = "// interrupted, so this script is not exact from here on:\n" + last.text
+		}
+	}()
+	for n := int64(0); !done(); n++ {
+		interruptible(n)
+		if _, ok := c.step(); !ok {
+			break
+		}
+	}
+	finished = true
+}
+
 // RunUntil lets events happen until cond holds, at most for limit of virtual time. cond is asked before
 // the first event and after each.
 func (c *Cluster) RunUntil(cond func(*Cluster) bool, limit time.Duration) *Run {
