@@ -88,11 +88,6 @@ func (c *Cluster) lost(d *Delivery) bool {
 	if s.Status != machine.DeliveryAcked {
 		return false
 	}
-	serial := c.s.BatchSerial(d.producer, d.number)
-	for i := range c.s.Truth.Acked {
-		if a := &c.s.Truth.Acked[i]; a.Lost && a.Sender == d.producer && a.Serial == serial {
-			return true
-		}
-	}
-	return false
+	a := c.acked.find(c.s, d.producer, c.s.BatchSerial(d.producer, d.number))
+	return a != nil && a.Lost
 }

@@ -238,6 +238,17 @@ type ackIndex struct {
 // mark is the mark of a batch's records: what the producer that built it was told of the copy at this
 // place.
 func (x *ackIndex) mark(s *machine.State, tp machine.TopicPartition, b *partlog.Batch) view.Mark {
+	switch a := x.find(s, b.Sender, b.Serial); {
+	case a == nil, a.TP != tp, a.BaseOffset >= 0 && a.BaseOffset != b.BaseOffset:
+		return view.MarkWritten
+	case a.Lost:
+		return view.MarkLost
+	}
+	return view.MarkAcked
+}
+
+// find is what a client was told about a batch of its own, nil for nothing.
+func (x *ackIndex) find(s *machine.State, sender, serial int32) *machine.AckedBatch {
 	if x.where == nil {
 		x.where = map[[2]int32]int32{}
 	}
@@ -245,17 +256,10 @@ func (x *ackIndex) mark(s *machine.State, tp machine.TopicPartition, b *partlog.
 		a := &s.Truth.Acked[x.seen]
 		x.where[[2]int32{a.Sender, a.Serial}] = int32(x.seen)
 	}
-	i, ok := x.where[[2]int32{b.Sender, b.Serial}]
-	if !ok {
-		return view.MarkWritten
+	if i, ok := x.where[[2]int32{sender, serial}]; ok {
+		return &s.Truth.Acked[i]
 	}
-	switch a := &s.Truth.Acked[i]; {
-	case a.TP != tp || a.BaseOffset >= 0 && a.BaseOffset != b.BaseOffset:
-		return view.MarkWritten
-	case a.Lost:
-		return view.MarkLost
-	}
-	return view.MarkAcked
+	return nil
 }
 
 func (c *Cluster) viewProducer(i int32) view.Producer {
