@@ -137,10 +137,18 @@ func (c *Cluster) Hold(pattern string) Messages {
 	return c.heldNow()
 }
 
-// Release ends all holds and lets the held messages go on, in order: each travels from now.
+// Release ends all holds and lets the held messages go on, in order: each travels from now. It tells what it
+// released; a message whose link is cut is still held, by the cut.
 func (c *Cluster) Release() Messages {
 	held := c.heldNow()
 	c.apply("c.Release()", machine.ReleaseMessages{})
+	for i := range held {
+		for _, e := range c.s.Queue {
+			if int(e.Seq) == held[i].Number && e.From != machine.NoNode {
+				held[i] = c.message(e)
+			}
+		}
+	}
 	return held
 }
 
