@@ -96,13 +96,36 @@ func (b *builder) decl(d ast.Decl) *problem {
 		case token.IMPORT:
 			return nil
 		case token.VAR:
-			b.c.stmts = append(b.c.stmts, &ast.DeclStmt{Decl: d})
+			d = b.varDecl(d)
 		case token.TYPE:
 			d = b.newTypes(d)
 		}
 		b.file.Decls = append(b.file.Decls, d)
 	}
 	return nil
+}
+
+// varDecl makes a statement of each variable that is initialised by itself, so that they can be put in
+// order.
+func (b *builder) varDecl(d *ast.GenDecl) *ast.GenDecl {
+	n := *d
+	n.Specs = nil
+	for _, spec := range d.Specs {
+		vs := spec.(*ast.ValueSpec)
+		specs := []*ast.ValueSpec{vs}
+		if len(vs.Names) > 1 && len(vs.Values) == len(vs.Names) {
+			specs = nil
+			for i, name := range vs.Names {
+				specs = append(specs, &ast.ValueSpec{Names: []*ast.Ident{name}, Type: vs.Type, Values: []ast.Expr{vs.Values[i]}})
+			}
+		}
+		for _, s := range specs {
+			n.Specs = append(n.Specs, s)
+			one := &ast.GenDecl{TokPos: s.Pos(), Tok: token.VAR, Specs: []ast.Spec{s}}
+			b.c.stmts = append(b.c.stmts, &ast.DeclStmt{Decl: one})
+		}
+	}
+	return &n
 }
 
 // newTypes leaves out the types that stay as they are.

@@ -20,7 +20,7 @@ var stdImports = map[string]string{
 	"sort": "sort", "slices": "slices", "maps": "maps", "sync": "sync", "os": "os", "bytes": "bytes", "json": "encoding/json",
 	"unicode": "unicode", "utf8": "unicode/utf8", "io": "io", "bufio": "bufio", "atomic": "sync/atomic", "context": "context",
 	"regexp": "regexp", "cmp": "cmp", "log": "log", "rand": "math/rand", "bits": "math/bits", "filepath": "path/filepath",
-	"hex": "encoding/hex", "binary": "encoding/binary", "lab": "kafkalab/kernel/lab",
+	"reflect": "reflect", "iter": "iter", "hex": "encoding/hex", "binary": "encoding/binary", "lab": "kafkalab/kernel/lab",
 }
 
 // imports finds packages: their types from export data, their symbols from the libraries.
