@@ -328,6 +328,9 @@ func (b *builder) earlierVersions() *problem {
 			}
 			old := scope[d.name]
 			if old == nil {
+				old = types.Universe.Lookup(d.name)
+			}
+			if old == nil {
 				return &problem{id.Pos(), "undefined: " + d.name}
 			}
 			name := d.name + early

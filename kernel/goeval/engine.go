@@ -70,6 +70,8 @@ func New(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e.imp = imp
+	e.pkg.Scope().Insert(types.NewTypeName(token.NoPos, e.pkg, early, nil)) // so that its map exists
+	delete(elems(e.pkg.Scope()), early)
 	if err := scopeUsable(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"sort"
 )
 
 // orderer puts the statements of a cell in order: as written, except that a variable declaration (var)
@@ -29,7 +30,7 @@ func (c *checked) order(e *Engine) *problem {
 			o.bodies[obj] = f
 		}
 	}
-	for i := range c.stmts {
+	for _, i := range c.packageOrder() {
 		if prob := o.emit(i); prob != nil {
 			return prob
 		}
@@ -41,6 +42,46 @@ func (c *checked) order(e *Engine) *problem {
 		}
 	}
 	return nil
+}
+
+// packageOrder is the order in which statements are looked at: as written, but that of a package's
+// variables when the cell has no other statements than those that call init and main.
+func (c *checked) packageOrder() []int {
+	var first, vars, rest []int
+	rank := map[ast.Expr]int{}
+	for i, init := range c.unit.Info.InitOrder {
+		rank[init.Rhs] = i
+	}
+	value := func(i int) ast.Expr {
+		if d, ok := c.stmts[i].(*ast.DeclStmt); ok {
+			if vs, ok := d.Decl.(*ast.GenDecl).Specs[0].(*ast.ValueSpec); ok && len(vs.Values) > 0 {
+				return vs.Values[0]
+			}
+		}
+		return nil
+	}
+	program := true
+	for i, s := range c.stmts {
+		_, decl := s.(*ast.DeclStmt)
+		_, ranked := rank[value(i)]
+		switch {
+		case ranked:
+			vars = append(vars, i)
+		case decl:
+			first = append(first, i)
+		default:
+			program = program && synthetic(s)
+			rest = append(rest, i)
+		}
+	}
+	if !program {
+		first, vars, rest = nil, nil, nil
+		for i := range c.stmts {
+			rest = append(rest, i)
+		}
+	}
+	sort.SliceStable(vars, func(a, b int) bool { return rank[value(vars[a])] < rank[value(vars[b])] })
+	return append(append(first, vars...), rest...)
 }
 
 // emit appends statement i, after the declarations that it depends on.
@@ -88,4 +129,17 @@ func (o *orderer) depend(n ast.Node, i int, via string, seen map[types.Object]bo
 		return true
 	})
 	return prob
+}
+
+// synthetic reports whether s is a call of init or main that the cell's text does not hold.
+func synthetic(s ast.Stmt) bool {
+	if isInitCall(s) {
+		return true
+	}
+	es, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := es.X.(*ast.CallExpr)
+	return ok && call.Lparen == call.Rparen
 }

@@ -184,8 +184,11 @@ func (c *compiler) appendTo(e *ast.CallExpr, t types.Type) any {
 		if x.len+n <= x.cap {
 			return x
 		}
-		v := valueAt(rt, ptr(&x))
-		v.Grow(n)
+		// The run time chooses the capacity from the old capacity and the new length.
+		need, have := x.len+n-x.cap, x.len
+		x.len = x.cap
+		valueAt(rt, ptr(&x)).Grow(need)
+		x.len = have
 		return x
 	}
 	if e.Ellipsis.IsValid() {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 
@@ -61,10 +62,13 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, label string) stmt {
 
 // caseTest compiles one expression of a case clause.
 func (c *compiler) caseTest(x value, e ast.Expr) ev[bool] {
-	if x.ev == nil {
-		return c.condition(e)
-	}
 	y := c.expr(e)
+	if x.ev == nil && types.IsInterface(y.t) { // switch { case i: } compares i with true
+		x = c.constant(constant.MakeBool(true), types.Typ[types.Bool])
+	}
+	if x.ev == nil {
+		return c.convert(y, types.Typ[types.Bool]).ev.(ev[bool])
+	}
 	if y.nil {
 		return c.isNilTest(&ast.BinaryExpr{X: e, Op: token.EQL, Y: e}, x, y)
 	}
