@@ -117,10 +117,32 @@ func (c *checked) takeLast() {
 	if !ok {
 		return
 	}
-	if tv, ok := c.unit.Info.Types[es.X]; ok && tv.IsVoid() {
+	if tv, ok := c.unit.Info.Types[es.X]; ok && tv.IsVoid() || c.onlyPrints(es.X) {
 		return
 	}
 	c.last, c.stmts = es.X, c.stmts[:n-1]
+}
+
+// onlyPrints tells that an expression is a call of fmt's printing functions: nobody who ends a cell with
+// fmt.Println wants to see that it wrote 6 bytes.
+func (c *checked) onlyPrints(x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	fun, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	f, ok := c.unit.Info.Uses[fun.Sel].(*types.Func)
+	if !ok || f.Pkg() == nil || f.Pkg().Path() != "fmt" {
+		return false
+	}
+	switch f.Name() {
+	case "Print", "Printf", "Println", "Fprint", "Fprintf", "Fprintln":
+		return true
+	}
+	return false
 }
 
 // runChecker calls go/types and sorts out what is no error in a cell.

@@ -71,8 +71,9 @@ func (h *Handle) Update(v any) { h.nb.Update(v, h.id) }
 // ID is the display id that frontends know the display by.
 func (h *Handle) ID() string { return h.id }
 
-// String lets a handle be the result of a cell.
-func (h *Handle) String() string { return "display " + h.id }
+// String lets a handle be the result of a cell. The id is new in every session and left out: the same
+// notebook shows the same.
+func (h *Handle) String() string { return "a display that Update replaces" }
 
 // ClearOutput clears what the cell has shown; with wait only when the next output arrives, which does
 // not flicker.
