@@ -195,7 +195,11 @@ func (s *State) losePower(b *Broker) {
 		s.note(view.Change{Kind: view.BrokerState, Broker: int(b.ID), Partition: -1, Text: "CRASHED"})
 	}
 	b.PowerOff = true
-	b.Backlog = nil
+	for i := range s.Links { // a machine that is off sends nothing again
+		if s.Links[i].From == b.ID {
+			s.Links[i].Held = nil
+		}
+	}
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		if end, hw := r.Log.End, r.Log.HighWatermark; r.Log.LosePageCache() {

@@ -89,6 +89,9 @@ func (s *State) DescribePayload(p Payload) string {
 	case FetchResponse:
 		return "FetchResponse " + list(p.Parts, s.fetchWords)
 	}
+	if text, ok := s.describeCluster(p); ok {
+		return text
+	}
 	return plainName(p)
 }
 
