@@ -8,14 +8,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
+	"kafkalab/charts"
 	"kafkalab/kafkasim"
 	"kafkalab/kafkasim/config"
 	"kafkalab/kernel"
 	"kafkalab/kernel/goeval"
 )
 
-//go:generate go run kafkalab/kernel/goeval/gensymbols -package lab -sources -list packages.txt -out symbols.go -exports exports.zip
+//go:generate go run kafkalab/kernel/goeval/gensymbols -package lab -docs all -list packages.txt -out symbols.go -exports exports.zip
 
 //go:embed exports.zip
 var exports []byte
@@ -26,6 +28,23 @@ type Options struct {
 	Capture bool
 	// Log takes what is printed while no cell has run yet.
 	Log io.Writer
+	// Warm prepares the drawing of curves, beside the first cell that mentions Kafka, so that the first
+	// curve does not keep a learner waiting.
+	Warm bool
+}
+
+// warming is the Go of the cells with Options.Warm.
+type warming struct {
+	kernel.Language
+	once sync.Once
+}
+
+// Execute implements kernel.Language.
+func (w *warming) Execute(cell kernel.Cell, out kernel.Output) kernel.Outcome {
+	if strings.Contains(cell.Code, "kafkasim.") || strings.Contains(cell.Code, "charts.") {
+		w.once.Do(func() { go charts.Warm() })
+	}
+	return w.Language.Execute(cell, out)
 }
 
 // NewLanguage starts a session of Go cells that know Kafka.
@@ -38,6 +57,9 @@ func NewLanguage(o Options) (kernel.Language, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the Go of the cells does not start: %w", err)
+	}
+	if o.Warm {
+		return &warming{Language: engine}, nil
 	}
 	return engine, nil
 }

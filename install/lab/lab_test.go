@@ -16,7 +16,7 @@ import (
 )
 
 func TestTheGeneratedSymbolsAreUpToDate(t *testing.T) {
-	out, err := exec.Command("go", "run", "kafkalab/kernel/goeval/gensymbols", "-check", "-package", "lab", "-sources",
+	out, err := exec.Command("go", "run", "kafkalab/kernel/goeval/gensymbols", "-check", "-package", "lab", "-docs", "all",
 		"-list", "packages.txt", "-out", "symbols.go", "-exports", "exports.zip").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -124,5 +124,22 @@ func TestAnInterruptReachesTheSimulator(t *testing.T) {
 	}
 	if after := c.Execute("c.RunFor(time.Millisecond)\nc.Now() > 0"); after.Result() != "true" {
 		t.Errorf("the cluster does not live on: %s", after.Transcript())
+	}
+}
+func TestCompletionKnowsKafka(t *testing.T) {
+	c := start(t)
+	for code, want := range map[string]string{
+		"kafkasim.Wid":                    "Widget",
+		`kafkasim.Config{"min.ins`:        "min.insync.replicas",
+		"c := kafkasim.Page()\nc.NewProd": "NewProducer",
+	} {
+		reply := c.Request("complete_request", map[string]any{"code": code, "cursor_pos": len(code)})
+		if !strings.Contains(reply.Transcript(), want) {
+			t.Errorf("%q: %s", code, reply.Transcript())
+		}
+	}
+	inspect := c.Request("inspect_request", map[string]any{"code": "kafkasim.Page", "cursor_pos": 13, "detail_level": 0})
+	if inspect.Reply("found") != true {
+		t.Errorf("%s", inspect.Transcript())
 	}
 }

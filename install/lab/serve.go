@@ -24,7 +24,7 @@ func Serve(connectionFile, version string) error {
 	if err := debug.SetCrashOutput(stderr, debug.CrashOptions{}); err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
 	}
-	language, err := NewLanguage(Options{Capture: true, Log: stderr})
+	language, err := NewLanguage(Options{Capture: true, Log: stderr, Warm: true})
 	if err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
 	}

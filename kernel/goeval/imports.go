@@ -4,13 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"go/importer"
 	"go/token"
 	"go/types"
 	"io"
 	"reflect"
 	"runtime"
 	"sync"
+
+	"golang.org/x/tools/go/gcexportdata"
 )
 
 // stdImports are the standard packages that need no import line.
@@ -30,7 +31,7 @@ type imports struct {
 	names map[string]string // names that need no import line
 
 	mu       sync.Mutex
-	gc       types.Importer
+	packages map[string]*types.Package // what was read, and what it mentions
 	fset     *token.FileSet
 	loaded   map[string]map[string]reflect.Value
 	compiled map[*types.TypeName]reflect.Type
@@ -41,7 +42,8 @@ type imports struct {
 func newImports(libs []Library) (*imports, error) {
 	i := &imports{
 		libs: libs, exps: map[string]*zip.File{}, names: map[string]string{}, fset: token.NewFileSet(),
-		loaded: map[string]map[string]reflect.Value{}, compiled: map[*types.TypeName]reflect.Type{},
+		packages: map[string]*types.Package{},
+		loaded:   map[string]map[string]reflect.Value{}, compiled: map[*types.TypeName]reflect.Type{},
 		sources: map[*types.Package]bool{}, shadows: map[string]*shadow{},
 	}
 	for _, l := range libs {
@@ -62,7 +64,6 @@ func newImports(libs []Library) (*imports, error) {
 			}
 		}
 	}
-	i.gc = importer.ForCompiler(i.fset, "gc", i.open)
 	return i, nil
 }
 
@@ -89,7 +90,15 @@ func (i *imports) Import(path string) (pkg *types.Package, err error) {
 			err = fmt.Errorf("export data of %s cannot be read by %s: build the kernel with the Go version that generated it (%v)", path, runtime.Version(), r)
 		}
 	}()
-	return i.gc.Import(path)
+	if p := i.packages[path]; p != nil && p.Complete() {
+		return p, nil
+	}
+	data, err := i.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	return gcexportdata.Read(data, i.fset, i.packages, path)
 }
 
 // isSource reports whether p was checked from source.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/importer"
 	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/tools/go/gcexportdata"
 )
 
 func readList(name string) ([]string, error) {
@@ -74,9 +77,24 @@ func load(paths []string) ([]*pkg, error) {
 		if p.types, err = imp.Import(p.path); err != nil {
 			return nil, err
 		}
+		if p.data, err = declarations(p.types); err != nil {
+			return nil, err
+		}
 	}
 	sort.Slice(pkgs, func(i, j int) bool { return pkgs[i].path < pkgs[j].path })
 	return pkgs, nil
+}
+
+// declarations writes a package's export data anew, as declarations alone. What the compiler wrote also
+// holds bodies for inlining and the paths of files: it would change with every edit and every folder, and
+// only the Go version that wrote it could read it.
+func declarations(p *types.Package) ([]byte, error) {
+	var b bytes.Buffer
+	// An empty file set: no position is known, none is written.
+	if err := gcexportdata.Write(&b, token.NewFileSet(), p); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Path(), err)
+	}
+	return b.Bytes(), nil
 }
 
 // pkgdef cuts an archive down to its first member, __.PKGDEF, which holds the export data.
@@ -96,9 +114,9 @@ func pkgdef(data []byte) ([]byte, error) {
 	return data[:len(magic)+header+size], nil
 }
 
-// archive makes the zip: NAME.x is export data, the rest are sources. It is the same for the same
-// packages, whenever it is made.
-func archive(pkgs []*pkg, sources string) ([]byte, error) {
+// archive makes the zip: NAME.x is export data, the rest are sources, whole or cut down to their
+// documentation. It is the same for the same packages, whenever and wherever it is made.
+func (o options) archive(pkgs []*pkg) ([]byte, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
 	add := func(name string, data []byte) error {
@@ -113,13 +131,19 @@ func archive(pkgs []*pkg, sources string) ([]byte, error) {
 		if err := add(p.path+".x", p.data); err != nil {
 			return nil, err
 		}
-		if sources != "all" && !slices.Contains(strings.Split(sources, ","), p.path) {
+		whole := among(o.sources, p.path)
+		if !whole && !among(o.docs, p.path) {
 			continue
 		}
 		for _, f := range p.files {
 			b, err := os.ReadFile(filepath.Join(p.dir, f))
 			if err != nil {
 				return nil, err
+			}
+			if !whole {
+				if b, err = documented(f, b); err != nil {
+					return nil, err
+				}
 			}
 			if err := add(p.path+"/"+f, b); err != nil {
 				return nil, err
@@ -130,4 +154,9 @@ func archive(pkgs []*pkg, sources string) ([]byte, error) {
 		return nil, err
 	}
 	return buf.Bytes(), nil
+}
+
+// among reads a list of packages from the command line.
+func among(list, path string) bool {
+	return list == "all" || slices.Contains(strings.Split(list, ","), path)
 }

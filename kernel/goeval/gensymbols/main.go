@@ -21,6 +21,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "symbols.go", "the Go file")
 	flag.StringVar(&o.exports, "exports", "exports.zip", "the file with export data")
 	flag.StringVar(&o.sources, "sources", "", "packages whose sources go into the zip too, separated by commas, or all: for docs and generic functions")
+	flag.StringVar(&o.docs, "docs", "", "packages whose declarations and comments go into the zip without bodies: for docs alone")
 	flag.StringVar(&o.list, "list", "", "a file that names packages, one a line, beside the arguments")
 	flag.StringVar(&o.variable, "var", "symbols", "name of the variable that holds the symbols")
 	flag.Parse()
@@ -31,7 +32,7 @@ func main() {
 }
 
 type options struct {
-	pkg, out, exports, list, variable, sources string
+	pkg, out, exports, list, variable, sources, docs string
 }
 
 func run(o options, paths []string, check bool) error {
@@ -50,7 +51,7 @@ func run(o options, paths []string, check bool) error {
 	if err != nil {
 		return err
 	}
-	data, err := archive(pkgs, o.sources)
+	data, err := o.archive(pkgs)
 	if err != nil {
 		return err
 	}
