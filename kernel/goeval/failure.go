@@ -94,6 +94,8 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 	case res.Stopped == exec.StopMemory:
 		return &kernel.Failure{Name: "OutOfMemory", Value: "the session holds too much memory; the cell was stopped",
 			Traceback: []string{"OutOfMemory: the session holds too much memory; the cell was stopped"}}
+	case res.Stopped == exec.StopExit && res.Exit.Code == 0:
+		return nil // the program said that it is done
 	case res.Stopped == exec.StopExit:
 		msg := fmt.Sprintf("%s ended the cell with status %d; the kernel lives on", res.Exit.What, res.Exit.Code)
 		return e.traced("Exit", msg, res.Exit.Trace, true)

@@ -37,7 +37,7 @@ func (s *escapeScan) walk(n ast.Node, lit *ast.FuncLit) {
 				s.root(n.X)
 			}
 		case *ast.SliceExpr:
-			if _, ok := under(s.info, n.X).(*types.Array); ok {
+			if mayBeArray(s.info, n.X) {
 				s.root(n.X)
 			}
 		case *ast.SelectorExpr:
@@ -115,7 +115,7 @@ func (s *escapeScan) root(x ast.Expr) {
 			}
 			x = e.X
 		case *ast.IndexExpr:
-			if _, ok := under(s.info, e.X).(*types.Array); !ok {
+			if !mayBeArray(s.info, e.X) {
 				return
 			}
 			x = e.X
@@ -123,6 +123,19 @@ func (s *escapeScan) root(x ast.Expr) {
 			return
 		}
 	}
+}
+
+// mayBeArray also takes type parameters: what they are is not known yet.
+func mayBeArray(info *types.Info, e ast.Expr) bool {
+	t := info.TypeOf(e)
+	if t == nil {
+		return false
+	}
+	if _, param := types.Unalias(t).(*types.TypeParam); param {
+		return true
+	}
+	_, ok := t.Underlying().(*types.Array)
+	return ok
 }
 
 func under(info *types.Info, e ast.Expr) types.Type {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"unsafe"
 
 	"kafkalab/kernel/goeval/internal/rtype"
@@ -202,7 +203,7 @@ func (c *compiler) mapLvalue(e *ast.IndexExpr, x value, u *types.Map) *lvalue {
 // assignMany compiles a, b = x, y: all operands first, then the assignments from left to right.
 func (c *compiler) assignMany(lhs, rhs []ast.Expr) stmt {
 	pre := c.hoist(append(append([]ast.Expr{}, lhs...), rhs...)...)
-	var all, sets []stmt
+	var preps, all, sets []stmt
 	for i := range lhs {
 		l := c.lvalueType(lhs[i])
 		var v value
@@ -220,22 +221,17 @@ func (c *compiler) assignMany(lhs, rhs []ast.Expr) stmt {
 		}
 		tmp := c.temp(l)
 		all = append(all, c.ops(l).store(tmp, v.ev))
-		sets = append(sets, nil)
-		sets[len(sets)-1] = c.storeLater(lhs[i], c.place(l, tmp), &all)
-	}
-	body := all
-	for _, s := range sets {
-		if s != nil {
-			body = append(body, s)
+		if s := c.storeLater(lhs[i], c.place(l, tmp), &preps); s != nil {
+			sets = append(sets, s)
 		}
 	}
-	return after(pre, sequence(body))
+	return after(pre, sequence(slices.Concat(preps, all, sets)))
 }
 
 // storeLater compiles the left side; what it must compute beforehand is added to first.
 func (c *compiler) storeLater(lhs ast.Expr, v value, first *[]stmt) stmt {
 	l := c.lvalue(lhs)
-	*first = append(append([]stmt{}, l.prep...), *first...)
+	*first = append(*first, l.prep...)
 	return l.store(v)
 }
 
@@ -254,17 +250,17 @@ func (c *compiler) lvalueType(e ast.Expr) types.Type {
 func (c *compiler) assignTuple(lhs []ast.Expr, rhs ast.Expr) stmt {
 	pre := c.hoist(lhs...)
 	do, vals := c.multi(rhs)
-	all := []stmt{func(fr *Frame) ctl { do(fr); return ctlNext }}
-	var sets []stmt
+	run := func(fr *Frame) ctl { do(fr); return ctlNext }
+	var preps, sets []stmt
 	for i, e := range lhs {
 		if isBlank(e) {
 			continue
 		}
-		if s := c.storeLater(e, c.convert(vals[i], c.lvalueType(e)), &all); s != nil {
+		if s := c.storeLater(e, c.convert(vals[i], c.lvalueType(e)), &preps); s != nil {
 			sets = append(sets, s)
 		}
 	}
-	return after(pre, sequence(append(all, sets...)))
+	return after(pre, sequence(slices.Concat(preps, []stmt{run}, sets)))
 }
 
 // multi compiles an expression with several values: do computes them, vals read them.

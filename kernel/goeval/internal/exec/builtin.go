@@ -26,7 +26,8 @@ func (c *compiler) builtinOf(e ast.Expr) *types.Builtin {
 func (c *compiler) builtin(e *ast.CallExpr, name string) value {
 	defer c.under(e)()
 	t := c.typeOf(e)
-	pre := c.hoist(e.Args...)
+	e, spread := c.spreadBuiltin(e)
+	pre := joined(spread, c.hoist(e.Args...))
 	v := value{t: t, k: classOf(t)}
 	switch name {
 	case "len", "cap":
@@ -53,6 +54,39 @@ func (c *compiler) builtin(e *ast.CallExpr, name string) value {
 		c.refuse(e.Pos(), "cells cannot use the builtin %s here", name)
 	}
 	return c.prefixed(pre, v)
+}
+
+// spreadBuiltin replaces the argument of builtin(f()) by the results of f, for an f with several: run
+// computes them first.
+func (c *compiler) spreadBuiltin(e *ast.CallExpr) (call *ast.CallExpr, run func(*Frame)) {
+	if len(e.Args) != 1 {
+		return e, nil
+	}
+	tup, ok := c.typeOf(e.Args[0]).(*types.Tuple)
+	if !ok {
+		return e, nil
+	}
+	pre, inv := c.call(ast.Unparen(e.Args[0]).(*ast.CallExpr))
+	do, temps := c.tuple(inv)
+	n := *e
+	n.Args = nil
+	for i := range tup.Len() {
+		arg := &ast.Ident{NamePos: e.Args[0].Pos(), Name: "_"}
+		c.fn.hoisted[arg], c.fn.retyped[arg] = temps[i], inv.results.At(i).Type()
+		n.Args = append(n.Args, arg)
+	}
+	return &n, joined(pre, do)
+}
+
+// joined runs a, then b.
+func joined(a, b func(*Frame)) func(*Frame) {
+	if a == nil || b == nil {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	return func(fr *Frame) { a(fr); b(fr) }
 }
 
 func (c *compiler) length(e *ast.CallExpr, name string) any {
@@ -179,10 +213,14 @@ func (t TooMuchMemory) Error() string {
 func (c *compiler) appendTo(e *ast.CallExpr, t types.Type) any {
 	st := t.Underlying().(*types.Slice)
 	rt, size := c.rt(t), uintptr(rtype.Sizes.Sizeof(st.Elem()))
-	s := c.exprTo(e.Args[0], t).ev.(ev[slice])
-	grow := func(x slice, n int) slice {
-		if x.len+n <= x.cap {
+	s, pos := c.exprTo(e.Args[0], t).ev.(ev[slice]), e.Pos()
+	grow := func(fr *Frame, x slice, n int) slice {
+		if uint(x.len)+uint(n) <= uint(x.cap) {
 			return x
+		}
+		fr.pos = pos
+		if x.len+n < 0 {
+			panic(runtimeError("growslice: len out of range"))
 		}
 		// The run time chooses the capacity from the old capacity and the new length.
 		need, have := x.len+n-x.cap, x.len
@@ -207,7 +245,7 @@ func (c *compiler) appendTo(e *ast.CallExpr, t types.Type) any {
 		for _, set := range sets {
 			set(fr)
 		}
-		x = grow(x, args)
+		x = grow(fr, x, args)
 		for i, tmp := range tmps {
 			move(unsafe.Add(x.data, uintptr(x.len+i)*size), unsafe.Add(fr.mem, tmp.off))
 		}
@@ -217,7 +255,7 @@ func (c *compiler) appendTo(e *ast.CallExpr, t types.Type) any {
 }
 
 // appendSlice compiles append(s, t...).
-func (c *compiler) appendSlice(e *ast.CallExpr, st *types.Slice, s ev[slice], grow func(slice, int) slice, size uintptr) any {
+func (c *compiler) appendSlice(e *ast.CallExpr, st *types.Slice, s ev[slice], grow func(*Frame, slice, int) slice, size uintptr) any {
 	y := c.expr(e.Args[1])
 	if y.nil {
 		return s
@@ -237,7 +275,7 @@ func (c *compiler) appendSlice(e *ast.CallExpr, st *types.Slice, s ev[slice], gr
 		if y.len == 0 {
 			return x
 		}
-		x = grow(x, y.len)
+		x = grow(fr, x, y.len)
 		dst := slice{unsafe.Add(x.data, uintptr(x.len)*size), y.len, y.len}
 		if size == 0 {
 			dst.data = x.data

@@ -89,6 +89,12 @@ func (c *compiler) fill(e *ast.CompositeLit, t types.Type) filler {
 			if kv, ok := x.(*ast.KeyValueExpr); ok {
 				i, x = fieldIndex(u, kv.Key.(*ast.Ident).Name), kv.Value
 			}
+			if u.Field(i).Name() == "_" { // evaluated, but never stored
+				v := c.exprTo(x, u.Field(i).Type())
+				drop := c.ops(v.t).drop(v.ev)
+				parts = append(parts, func(fr *Frame, _ ptr) { drop(fr) })
+				continue
+			}
 			parts = append(parts, c.element(x, u.Field(i).Type(), rtype.Offsetof(u, i)))
 		}
 	case *types.Array:

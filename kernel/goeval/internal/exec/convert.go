@@ -2,6 +2,7 @@ package exec
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/types"
 	"unsafe"
 
@@ -93,10 +94,13 @@ func (c *compiler) conversion(e *ast.CallExpr) value {
 	if x.nil || x.ev == nil && !isNumericString(x, t) || types.IsInterface(t) {
 		return c.convert(x, t)
 	}
+	k := classOf(t)
 	if x.ev == nil {
+		if k.isInt() && constant.ToInt(x.c).Kind() == constant.Int || k.isFloat() || k.isComplex() {
+			return c.constant(x.c, t)
+		}
 		x = c.constant(x.c, types.Default(x.t))
 	}
-	k := classOf(t)
 	v := value{t: t, k: k}
 	switch {
 	case k == cString && x.k.isInt():

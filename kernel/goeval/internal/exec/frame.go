@@ -62,10 +62,13 @@ type resultSlot struct {
 	off, size uintptr
 }
 
+// nothingAt is the memory of empty frames: values of size zero have an address, too.
+var nothingAt = ptr(new([0]uintptr))
+
 func (c *code) enter(th *Thread, up *Frame, clo []ptr) *Frame {
 	fr, _ := c.pool.Get().(*Frame)
 	if fr == nil {
-		fr = &Frame{code: c}
+		fr = &Frame{code: c, mem: nothingAt}
 		if c.frame != nil {
 			fr.mem = reflect.New(c.frame).UnsafePointer()
 		}

@@ -161,14 +161,17 @@ func (s *hoistScan) index(e *ast.IndexExpr) {
 	}
 }
 
-func (s *hoistScan) hasCall(e ast.Expr) bool {
+func (s *hoistScan) hasCall(e ast.Expr) bool { return hasCall(s.c.u.Info, e) }
+
+// hasCall reports whether e calls a function or receives.
+func hasCall(info *types.Info, e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
 		case *ast.CallExpr:
-			found = found || !s.c.u.Info.Types[n.Fun].IsType()
+			found = found || !info.Types[n.Fun].IsType()
 		case *ast.UnaryExpr:
 			found = found || n.Op == token.ARROW
 		}

@@ -140,7 +140,7 @@ func (c *compiler) bounds(e *ast.SliceExpr) bounds {
 }
 
 // cut computes the indices and lets a slice without elements fail as s itself would.
-func (b bounds) cut(fr *Frame, pos token.Pos, length, capacity int) (lo, hi, mx int) {
+func (b bounds) cut(fr *Frame, pos token.Pos, length, capacity int, array bool) (lo, hi, mx int) {
 	hi, mx = length, capacity
 	if b.lo != nil {
 		lo = b.lo(fr)
@@ -157,6 +157,10 @@ func (b bounds) cut(fr *Frame, pos token.Pos, length, capacity int) (lo, hi, mx 
 	fr.pos = pos
 	dummy := make([]struct{}, length, capacity)
 	switch {
+	case array && b.max != nil && uint(mx) > uint(capacity):
+		panic(runtimeError("slice bounds out of range [::" + itoa(mx) + "] with length " + itoa(capacity)))
+	case array && b.max == nil && uint(hi) > uint(capacity):
+		panic(runtimeError("slice bounds out of range [:" + itoa(hi) + "] with length " + itoa(capacity)))
 	case b.max != nil:
 		_ = dummy[lo:hi:mx]
 	case b.hi != nil:
@@ -178,7 +182,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr) value {
 		s, b, size := x.ev.(ev[slice]), c.bounds(e), uintptr(rtype.Sizes.Sizeof(u.Elem()))
 		return c.prefixed(pre, value{t: t, k: cSlice, ev: ev[slice](func(fr *Frame) slice {
 			v := s(fr)
-			lo, hi, mx := b.cut(fr, pos, v.len, v.cap)
+			lo, hi, mx := b.cut(fr, pos, v.len, v.cap, false)
 			return subslice(v.data, lo, hi, mx, size)
 		})})
 	}
@@ -194,7 +198,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr) value {
 	n, b, size := int(u.Len()), c.bounds(e), uintptr(rtype.Sizes.Sizeof(u.Elem()))
 	return c.prefixed(pre, value{t: t, k: cSlice, ev: ev[slice](func(fr *Frame) slice {
 		p := base(fr)
-		lo, hi, mx := b.cut(fr, pos, n, n)
+		lo, hi, mx := b.cut(fr, pos, n, n, true)
 		return subslice(p, lo, hi, mx, size)
 	})})
 }

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"strings"
 
 	"kafkalab/kernel/goeval/internal/rtype"
 )
@@ -219,6 +220,24 @@ func (m *Machine) compileEntry(t types.Type, sel *types.Selection) *code {
 	}
 	k, _ := c.wrapper(obj.Name(), entrySignature(sel), 1,
 		func() value { return c.place(t, word) },
-		func(x value) callee { return c.methodOn(c.path(x, path, c.at), obj, c.at) })
+		func(x value) callee { return c.methodOn(c.entered(c.path(x, path, c.at), obj), obj, c.at) })
 	return k
+}
+
+// entered checks the receiver of a value method that an interface holds as a pointer.
+func (c *compiler) entered(x value, obj *types.Func) value {
+	p, isPtr := x.t.Underlying().(*types.Pointer)
+	recv := obj.Signature().Recv()
+	if _, wantPtr := types.Unalias(recv.Type()).(*types.Pointer); !isPtr || wantPtr || types.IsInterface(p.Elem()) {
+		return x
+	}
+	e, name := x.ev.(ev[ptr]), types.TypeString(p.Elem(), (*types.Package).Name)
+	x.ev = ev[ptr](func(fr *Frame) ptr {
+		v := e(fr)
+		if v == nil {
+			panic(plainError("value method " + name + "." + obj.Name() + " called using nil *" + name[strings.LastIndexByte(name, '.')+1:] + " pointer"))
+		}
+		return v
+	})
+	return x
 }

@@ -171,8 +171,14 @@ func (c *compiler) rangeArray(s *ast.RangeStmt, label string, xt types.Type, u *
 	n := int(u.Len())
 	v := c.rangeVars(s, types.Typ[types.Int], u.Elem())
 	if !v.hasV {
-		body, t := c.rangeBody(s, label)
-		return c.countTo(n, v, body, t)
+		loop := func() stmt { body, t := c.rangeBody(s, label); return c.countTo(n, v, body, t) }
+		if !hasCall(c.u.Info, s.X) {
+			return loop()
+		}
+		x := c.expr(s.X) // its length is known, but its calls are made
+		eval := c.ops(x.t).drop(x.ev)
+		count := loop()
+		return func(fr *Frame) ctl { eval(fr); return count(fr) }
 	}
 	tmp := c.temp(xt)
 	keep := c.ops(xt).store(tmp, c.expr(s.X).ev)

@@ -171,7 +171,13 @@ func after(pre func(*Frame), s stmt) stmt {
 
 func (c *compiler) builtinStmt(e *ast.CallExpr, name string) stmt {
 	defer c.under(e)()
-	pre := c.hoist(e.Args...)
+	switch name {
+	case "copy", "recover", "append", "min", "max":
+		v := c.builtin(e, name)
+		return c.ops(v.t).drop(v.ev)
+	}
+	e, spread := c.spreadBuiltin(e)
+	pre := joined(spread, c.hoist(e.Args...))
 	switch name {
 	case "panic":
 		return after(pre, c.panicStmt(e))
@@ -184,8 +190,8 @@ func (c *compiler) builtinStmt(e *ast.CallExpr, name string) stmt {
 	case "close":
 		return after(pre, c.closeStmt(e))
 	}
-	v := c.builtin(e, name)
-	return after(pre, c.ops(v.t).drop(v.ev))
+	c.refuse(e.Pos(), "cells cannot use the builtin %s here", name)
+	return nil
 }
 
 func (c *compiler) panicStmt(e *ast.CallExpr) stmt {
