@@ -6,7 +6,6 @@ import { drawn, lessonCharts, Lab } from "./lab.mjs";
 
 await browse(async (browser) => {
   const lab = await Lab.open(browser, config.name);
-  await lab.whenReady();
   await lab.runAll();
   await lab.whenRun();
   const cells = await lab.state();

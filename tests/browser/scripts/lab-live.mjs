@@ -7,7 +7,6 @@ const chart = (kind) => config.charts.find((c) => c.name === kind);
 
 await browse(async (browser) => {
   const lab = await Lab.open(browser, "live.ipynb");
-  await lab.whenReady();
   const requests = [];
   lab.page.on("request", (request) => requests.push(request.url()));
   await lab.runAll();
@@ -17,6 +16,7 @@ await browse(async (browser) => {
   await lab.scrollTo(1);
   await drawn(lab.figure(1), chart("replay"));
   assert.equal(requests.filter((url) => url.includes("/echarts.")).length, 1, "ECharts is loaded once, at the first curve");
+  await lab.scrollTo(2);
   assert.match((await lab.output(2)).join(""), /grown/);
   const replay = new Replay(lab.figure(1), chart("replay").frames);
   await replay.stepsByMouseAndKeyboard(); // it begins at the end: it followed as it grew
@@ -24,6 +24,7 @@ await browse(async (browser) => {
   // A reader who went back stays there while the display grows on.
   await replay.figure.focus();
   await lab.page.keyboard.press("Home");
+  await lab.scrollTo(2);
   await lab.cell(2).locator(".jp-InputArea-editor").click();
   await lab.page.keyboard.press("Shift+Enter");
   await lab.whenRun();
@@ -46,7 +47,6 @@ await browse(async (browser) => {
 
   // A page that cannot be made is a sentence in a dialog. The kernel of "saved" has no such target.
   const other = await Lab.open(browser, "saved.ipynb");
-  await other.whenReady();
   await other.menu("File", "Export as stepping HTML");
   const dialog = await other.dialog();
   await eventually("the dialog", async () => assert.match(await dialog.textContent(), /kernel does not know the export/));

@@ -7,7 +7,6 @@ const textOf = (cell) => cell.outputs.map((o) => o.text ?? o.data?.["text/plain"
 
 await browse(async (browser) => {
   const lab = await Lab.open(browser, config.name);
-  await lab.whenReady();
   await lab.runAll();
   await lab.whenRun();
   const ask = async (source) => {

@@ -4,7 +4,6 @@ import { drawn, lessonCharts, Lab } from "./lab.mjs";
 
 await browse(async (browser) => {
   const lab = await Lab.open(browser, config.name);
-  await lab.whenReady();
   const cells = await lab.state();
   const charts = lessonCharts(cells);
   assert.equal(charts.length, config.pictures);

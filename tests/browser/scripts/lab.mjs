@@ -15,6 +15,7 @@ export class Lab {
     await page.goto(`${config.url}lab/workspaces/${workspace}/tree/${encodeURIComponent(name)}?token=${config.token}&reset`);
     const lab = new Lab(page);
     await page.locator(".jp-NotebookPanel .jp-Notebook .jp-Cell").first().waitFor({ timeout: 60000 });
+    await lab.whenReady(); // until then JupyterLab may still replace what it shows
     return lab;
   }
 
@@ -22,8 +23,10 @@ export class Lab {
     return this.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook");
   }
 
+  // cell is a cell by its number, once scrollTo or addCell has been there: with many cells JupyterLab 4.2
+  // keeps only those on the page that are in sight.
   cell(i) {
-    return this.notebook.locator(".jp-Cell").nth(i);
+    return this.notebook.locator(`.jp-Cell[data-number="${i}"]`);
   }
 
   // figure is a chart of ours in a cell's output.
@@ -32,7 +35,7 @@ export class Lab {
   }
 
   async cells() {
-    return this.notebook.locator(".jp-Cell").count();
+    return this.page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.length);
   }
 
   async menu(...path) {
@@ -56,16 +59,21 @@ export class Lab {
     await this.menu("Run", /^Run All Cells$/);
   }
 
-  // prompt is the text beside a cell: "[3]:", "[*]:" while it runs.
+  // prompts are the texts beside the code cells: "[3]:", "[*]:" while one runs or waits.
+  async prompts() {
+    return this.page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets
+      .map((cell) => cell.node.querySelector(".jp-InputPrompt")?.textContent?.trim() ?? ""));
+  }
+
   async prompt(i) {
-    return (await this.cell(i).locator(".jp-InputPrompt").first().textContent()).trim();
+    return (await this.prompts())[i];
   }
 
   // whenRun waits until no cell runs or waits.
   async whenRun(ms = 120000) {
     await this.page.waitForTimeout(300);
     await eventually("the cells", async () => {
-      const prompts = await this.notebook.locator(".jp-CodeCell .jp-InputPrompt").allTextContents();
+      const prompts = await this.prompts();
       assert.equal(prompts.filter((text) => text.includes("*")).length, 0, `prompts: ${prompts.join(" ")}`);
     }, ms);
     await this.whenReady();
@@ -107,7 +115,11 @@ export class Lab {
     // By JupyterLab's own means first: 4.2 keeps cells off the page that are out of sight. It may also
     // replace a cell's output while it is scrolled to.
     await eventually(`cell ${i}`, async () => {
-      await this.page.evaluate((i) => window.jupyterapp.shell.currentWidget.content.scrollToItem(i, "start"), i);
+      await this.page.evaluate((i) => {
+        const { content } = window.jupyterapp.shell.currentWidget;
+        content.widgets.forEach((cell, n) => { cell.node.dataset.number = n; });
+        return content.scrollToItem(i, "start");
+      }, i);
       await this.cell(i).scrollIntoViewIfNeeded({ timeout: 2000 });
     });
   }
