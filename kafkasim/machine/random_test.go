@@ -49,7 +49,7 @@ func (c *chaos) act() {
 	if c.below(4) == 0 {
 		other = FirstController
 	}
-	switch n := c.below(24); {
+	switch n := c.below(27); {
 	case n < 10:
 		for range 1 + c.below(6) {
 			c.write()
@@ -71,8 +71,27 @@ func (c *chaos) act() {
 		c.do(CutLink{id, other})
 	case n < 22 && id != other:
 		c.do(HealLink{id, other})
+	case n == 23:
+		c.meddle(func(e Event) Command { return DropMessage{e.Seq} })
+	case n == 24:
+		c.meddle(func(e Event) Command { return DelayMessage{e.Seq, int64(1+c.below(3000)) * ms} })
+	case n == 25:
+		c.meddle(func(e Event) Command { return DeliverMessage{e.Seq} })
 	case n == 22 && id != other:
 		c.do(SetLatency{id, other, int64(1+c.below(50)) * ms})
+	}
+}
+
+// meddle does something by hand to a message on the wire.
+func (c *chaos) meddle(f func(Event) Command) {
+	var wire []Event
+	for _, e := range c.Queue {
+		if e.From != NoNode {
+			wire = append(wire, e)
+		}
+	}
+	if len(wire) > 0 {
+		c.do(f(wire[c.below(len(wire))]))
 	}
 }
 
