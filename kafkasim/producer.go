@@ -24,7 +24,9 @@ func (c *Cluster) NewProducer(id string, conf Config) *Producer {
 
 func (c *Cluster) newProducer(id string, conf Config) *Producer {
 	c.newName("NewProducer", id)
-	props, problem := config.ParseProducer(over(c.defaults.producer, conf))
+	given := over(c.defaults.producer, conf)
+	mustParse(fmt.Sprintf("producer %q", id), c.world.version().CheckProducer(given))
+	props, problem := config.ParseProducer(c.world.version().At(config.OwnerProducer, given))
 	mustParse(fmt.Sprintf("producer %q", id), problem)
 	r := c.apply("", machine.NewProducer{Name: id, Props: props})
 	return &Producer{c: c, i: r.ID}

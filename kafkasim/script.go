@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/partlog"
 )
 
@@ -151,6 +152,12 @@ func (w World) code() string {
 	}
 	if w.Latency != time.Millisecond {
 		parts = append(parts, "Latency: "+goDuration(w.Latency.Microseconds()))
+	}
+	if w.version() != config.DefaultVersion {
+		parts = append(parts, fmt.Sprintf("Kafka: %q", w.Kafka))
+	}
+	if len(w.Switches) > 0 {
+		parts = append(parts, fmt.Sprintf("Switches: %#v", w.Switches))
 	}
 	if len(w.Config) > 0 {
 		parts = append(parts, "Config: "+w.Config.code())

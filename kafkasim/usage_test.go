@@ -38,11 +38,15 @@ func TestMistakesAreSentences(t *testing.T) {
 		want string
 		call func()
 	}{
-		{`World: Kafka: "3.9": this simulator knows the rules of Kafka "4.3" only, so far`, func() { New(World{Kafka: "3.9"}) }},
+		{`World: Kafka: "3.10" is no version that this simulator knows - did you mean "0.10"?; it knows "0.10" to "4.4"`, func() { New(World{Kafka: "3.10"}) }},
+		{`World: Switches: there is no switch "strict.isr" - did you mean "strict.min.isr"?`, func() { New(World{Switches: map[string]bool{"strict.isr": true}}) }},
+		{`World: Switches: there is no switch "fun"; Rules() lists them`, func() { New(World{Switches: map[string]bool{"fun": true}}) }},
+		{`producer "p": enable.idempotence=true: Kafka 0.10 has no idempotent producers; they came with 0.11 (KIP-98)`, func() {
+			New(World{Kafka: "0.10"}).NewProducer("p", Config{"enable.idempotence": true})
+		}},
 		{`World: Controllers: 3: this simulator has one controller that does not fail; leave it out`, func() { New(World{Controllers: 3}) }},
 		{`World: Brokers: 1000: want 1 to 100`, func() { New(World{Brokers: 1000}) }},
 		{`World: Racks: 2 racks for 3 brokers: want one for each broker, or none`, func() { New(World{Racks: []string{"a", "b"}}) }},
-		{`World: Switches: "strict.min.isr": there are no switches yet`, func() { New(World{Switches: map[string]bool{"strict.min.isr": false}}) }},
 		{`World: Tick: 1ns: want whole microseconds, from 1µs to 1h`, func() { New(World{Tick: 1}) }},
 		{`World.Config: unknown property "brokr.session.timeout.ms" - did you mean "broker.session.timeout.ms"?`, func() { New(World{Config: Config{"brokr.session.timeout.ms": 1}}) }},
 		{`Widget: unknown property "ackz" - did you mean "acks"?`, func() { Widget(Config{"ackz": 1}) }},

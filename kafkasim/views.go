@@ -137,7 +137,8 @@ type Description struct{ text string }
 // String is the tool's output.
 func (d *Description) String() string { return d.text }
 
-// Describe shows topics as kafka-topics.sh --describe does: those that are named, or all, by name.
+// Describe shows topics as kafka-topics.sh --describe does: those that are named, or all, by name. Under
+// other rules than those of plain Kafka 4.3 the first line says which.
 func (c *Cluster) Describe(topics ...string) *Description {
 	if len(topics) == 0 {
 		for i := range c.image().Topics {
@@ -149,6 +150,9 @@ func (c *Cluster) Describe(topics ...string) *Description {
 		return &Description{"There are no topics."}
 	}
 	var out []string
+	if line := c.generationLine(); line != "" {
+		out = append(out, line)
+	}
 	for _, name := range topics {
 		t := c.topicIndex("Describe", name)
 		out = append(out, c.describeTopic(t)...)

@@ -1,7 +1,6 @@
 package kafkasim
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -21,7 +20,8 @@ type World struct {
 	Racks []string
 	// Controllers is how many there are. There is one that does not fail; other numbers are refused.
 	Controllers int
-	// Kafka is the version whose rules hold. Default and, so far, only choice: "4.3".
+	// Kafka is the version whose rules and defaults hold: "0.10" to "4.4". Default "4.3". A minor version
+	// stands for its last patch release; versions below 3.3 are those with ZooKeeper.
 	Kafka string
 	// Seed decides everything that is left to chance. Same seed, same commands: same bytes.
 	Seed uint64
@@ -31,7 +31,8 @@ type World struct {
 	Latency time.Duration
 	// Config holds properties of brokers, and of topics that do not set their own.
 	Config Config
-	// Switches turns single rules of Kafka on and off by name. There is none yet.
+	// Switches turns single rules on and off by name, over what the version says: {"strict.min.isr": false}.
+	// Cluster.Rules lists them, and what goes wrong without each.
 	Switches map[string]bool
 }
 
@@ -61,12 +62,7 @@ func (w World) filled() World {
 	if w.Controllers != 0 && w.Controllers != 1 {
 		misuse(where, "Controllers: %d: this simulator has one controller that does not fail; leave it out", w.Controllers)
 	}
-	if w.Kafka != "" && w.Kafka != "4.3" {
-		misuse(where, "Kafka: %q: this simulator knows the rules of Kafka \"4.3\" only, so far", w.Kafka)
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.Switches)) {
-		misuse(where, "Switches: %q: there are no switches yet", name)
-	}
+	w.Kafka = w.checkGeneration(where)
 	if w.Tick == 0 {
 		w.Tick = time.Millisecond
 	}
@@ -81,17 +77,19 @@ func (w World) filled() World {
 			misuse(where, "%s: %v: want whole microseconds, from 1µs to 1h", d.name, d.value)
 		}
 	}
-	w.Controllers, w.Kafka = 1, "4.3"
+	w.Controllers = 1
 	return w
 }
 
-// machine is the world as the state machine takes it. Eligible leader replicas (KIP-966) are off, as in
-// a cluster that was upgraded to 4.3 and has not raised the feature (R3.17).
+// machine is the world as the state machine takes it. Features are those of a cluster that was made with
+// this version: eligible leader replicas (KIP-966) are on from 4.1 (R3.17).
 func (w World) machine() machine.World {
-	broker, problem := config.ParseBroker(w.Config)
+	broker, problem := config.ParseBroker(w.version().At(config.OwnerBroker, w.Config))
 	mustParse("World.Config", problem)
-	return machine.World{
+	m := machine.World{
 		Brokers: int32(w.Brokers), Racks: slices.Clone(w.Racks), Seed: w.Seed,
 		Tick: w.Tick.Microseconds(), Latency: w.Latency.Microseconds(), Broker: broker,
 	}
+	w.setGeneration(&m)
+	return m
 }

@@ -27,7 +27,7 @@ func (s *State) onAlterPartition(e Event, m AlterPartitionRequest) {
 		for _, x := range p.ISR {
 			c.isr = append(c.isr, x.ID)
 		}
-		c.recovered = !p.Recovering
+		c.recovered, c.byLeader = !p.Recovering, true
 		next, changed := c.build()
 		if changed {
 			records = append(records, MetadataRecord{Kind: PartitionChangeRecord, TP: p.TP, Partition: next})
@@ -64,7 +64,7 @@ func (s *State) validateAlter(sender NodeID, p *AlterPart) Code {
 	}
 	for _, x := range p.ISR {
 		b := im.broker(x.ID)
-		if !b.active() || x.Epoch != -1 && x.Epoch != b.Epoch {
+		if !b.active() && s.World.Rules.On(FencedStayOut) || x.Epoch != -1 && x.Epoch != b.Epoch {
 			return INELIGIBLE_REPLICA
 		}
 	}

@@ -119,6 +119,8 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 	switch p := e.Payload.(type) {
 	case FetchResponse:
 		s.onFetchResponse(b, e, p)
+	case OffsetsForLeaderEpochResponse:
+		s.onEpochAnswers(b, e, p)
 	case ListOffsetsResponse:
 		s.onLeaderOffsets(b, e, p)
 	case MetadataFetchResponse:

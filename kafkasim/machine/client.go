@@ -180,6 +180,14 @@ func (io *ClientIO) lostError(r *Request, now int64) Code {
 	return NETWORK_EXCEPTION
 }
 
+// retryBackoff is the wait before another attempt of a request. Before KIP-580 it was always the same.
+func (s *State) retryBackoff(io *ClientIO, failures int32, ids ...uint64) int64 {
+	if s.World.Rules.Without(ExponentialBackoff) {
+		return io.Times.RetryBackoff
+	}
+	return s.backoff(io, io.Times.RetryBackoff, io.Times.RetryBackoffMax, failures, ids...)
+}
+
 // backoff is Kafka's ExponentialBackoff (P-61): initial × 2^failures, at most max, ± 20 %, in whole ms.
 // Without room to grow it is the initial value, without jitter. ids name the draw.
 func (s *State) backoff(io *ClientIO, initial, most int64, failures int32, ids ...uint64) int64 {

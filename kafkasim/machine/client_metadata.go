@@ -94,7 +94,7 @@ func (s *State) metadataAt(io *ClientIO) int64 {
 		return s.Now
 	}
 	tries := max(m.Failures, m.Equivalent)
-	allowed := m.LastRefresh + s.backoff(io, io.Times.RetryBackoff, io.Times.RetryBackoffMax, max(tries-1, 0), uint64(m.LastRefresh))
+	allowed := m.LastRefresh + s.retryBackoff(io, max(tries-1, 0), uint64(m.LastRefresh))
 	if m.Requested {
 		return allowed
 	}

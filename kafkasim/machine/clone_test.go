@@ -36,7 +36,7 @@ func TestStateIsPlainData(t *testing.T) {
 
 // shared lists what a clone shares with its original, by the path's end: what is written once.
 var shared = []string{
-	"World.Racks", "World.Broker", ".Holds", ".Clients", ".TopicBase", "Controller.Log",
+	"World.Racks", "World.Sessions", "World.Broker", ".Holds", ".Clients", ".TopicBase", "Controller.Log",
 	".Queue[].Payload", ".Backlog[].Payload", ".Held[].Payload", ".Waiting[].Payload", ".InFlight[].Payload", ".InFlight[].Batches",
 	".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",

@@ -10,6 +10,7 @@ import "kafkalab/kafkasim/view"
 func (s *State) startCluster() {
 	w := &s.World
 	s.Controller = Controller{ID: FirstController, Image: newImage(w.Brokers), Sessions: make([]BrokerSession, w.Brokers)}
+	s.Controller.Image.Uncapped = w.Rules.Without(CappedMinISR)
 	s.Brokers = make([]Broker, w.Brokers)
 	var records []MetadataRecord
 	for i := range s.Brokers {

@@ -274,7 +274,7 @@ func (s *State) loseAnswers(c *Consumer, lost []Request) {
 func (s *State) askLater(c *Consumer, tp TopicPartition) {
 	if p := c.part(tp); p != nil {
 		p.Asked = false
-		p.RetryAt = s.Now + s.backoff(&c.ClientIO, c.Times.RetryBackoff, c.Times.RetryBackoffMax, 0, uint64(s.Now), uint64(tp.Partition))
+		p.RetryAt = s.Now + s.retryBackoff(&c.ClientIO, 0, uint64(s.Now), uint64(tp.Partition))
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *State) sendFetches(c *Consumer) {
 		var parts []FetchPart
 		for _, p := range c.byTurn() {
 			if p.State == PositionFetching && !p.Paused && p.Leader == k.Broker && p.RetryAt <= s.Now {
-				parts = append(parts, FetchPart{TP: p.TP, FetchOffset: p.Position, LeaderEpoch: p.LeaderEpoch,
+				parts = append(parts, FetchPart{TP: p.TP, FetchOffset: p.Position, LeaderEpoch: s.expectedEpoch(p.LeaderEpoch),
 					LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: c.Config.MaxPartitionFetchBytes})
 			}
 		}
@@ -165,7 +165,7 @@ func (s *State) fetchRefused(c *Consumer, p *ConsumerPart, f *CompletedFetch) bo
 	}
 	if f.Error == NOT_LEADER_OR_FOLLOWER || f.Error == FENCED_LEADER_EPOCH {
 		if c.Meta.hint(p.TP, f.Leader, f.LeaderEpoch) {
-			c.maybeValidate(p)
+			c.maybeValidate(p, s.World.Rules.On(PositionValidation))
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func (s *State) updatePositions(c *Consumer) {
 				c.throw(p, NO_OFFSET, -1)
 			}
 		case PositionFetching, PositionAwaitValidation:
-			c.maybeValidate(p)
+			c.maybeValidate(p, s.World.Rules.On(PositionValidation))
 		}
 	}
 	for i := range c.Conns {
@@ -58,7 +58,7 @@ func (s *State) updatePositions(c *Consumer) {
 
 // maybeValidate notices a new leader or epoch (C-41). A position that no record was read for needs no
 // validation.
-func (c *Consumer) maybeValidate(p *ConsumerPart) {
+func (c *Consumer) maybeValidate(p *ConsumerPart, validates bool) {
 	m := c.Meta.part(c.Meta.local(p.TP.Topic), p.TP.Partition)
 	if m == nil || m.Leader == NoNode {
 		c.Meta.Requested = true
@@ -69,7 +69,7 @@ func (c *Consumer) maybeValidate(p *ConsumerPart) {
 	}
 	p.Leader, p.LeaderEpoch, p.Asked = m.Leader, m.LeaderEpoch, false
 	p.State = PositionFetching
-	if p.Epoch >= 0 {
+	if p.Epoch >= 0 && validates {
 		p.State = PositionAwaitValidation
 	}
 }
@@ -94,7 +94,7 @@ func (s *State) listOffsets(c *Consumer, k *Connection) {
 		if p := &c.Parts[i]; c.waiting(p, PositionAwaitReset, k, s.Now) {
 			c.follow(p)
 			p.Asked = true
-			parts = append(parts, ListOffsetsPart{TP: p.TP, Timestamp: p.ResetTo, LeaderEpoch: p.LeaderEpoch})
+			parts = append(parts, ListOffsetsPart{TP: p.TP, Timestamp: p.ResetTo, LeaderEpoch: s.expectedEpoch(p.LeaderEpoch)})
 		}
 	}
 	if len(parts) > 0 {

@@ -26,7 +26,11 @@ func (s *State) sessionTimeout() int64 { return s.World.Broker.BrokerSessionTime
 
 // expired is R3.5.
 func (s *State) expired(id NodeID) bool {
-	return s.session(id).LastContact+s.sessionTimeout() < s.Now
+	timeout := s.sessionTimeout()
+	if len(s.World.Sessions) > 0 {
+		timeout = s.World.Sessions[id-1] * 1000
+	}
+	return s.session(id).LastContact+timeout < s.Now
 }
 
 // onBrokerRegistration is R3.1 to R3.3. A new process is refused while the session of the one before is

@@ -20,10 +20,20 @@ type Fetcher struct {
 	Leader  NodeID
 	Channel Channel
 	Parts   []FetchPart // of the request in flight
-	Asking  bool        // the request in flight is a ListOffsets for Parts[0] (R2.11b)
+	Asking  Asking      // what the request in flight asks
 	First   int32       // where the next request starts among the partitions, so that none starves
 	WakeAt  int64
 }
+
+// Asking is what a fetcher's request asks for.
+type Asking uint8
+
+// The requests of a fetcher.
+const (
+	ForRecords Asking = iota // Fetch
+	ForOffsets               // ListOffsets for Parts[0] (R2.11b)
+	ForEpochs                // OffsetsForLeaderEpoch, before fetching (ByRequest)
+)
 
 // fetcher finds the fetcher for a leader: its index, or where it belongs.
 func (b *Broker) fetcher(leader NodeID) (int, bool) {
@@ -62,7 +72,7 @@ func (s *State) fetch(b *Broker, f *Fetcher) {
 	if f.Channel.InFlight {
 		return
 	}
-	var parts []FetchPart
+	var parts, unsure []FetchPart
 	retry := int64(0)
 	n := len(b.Replicas)
 	for i := range n {
@@ -76,22 +86,31 @@ func (s *State) fetch(b *Broker, f *Fetcher) {
 			}
 			continue
 		}
-		parts = append(parts, FetchPart{
-			TP: r.TP, FetchOffset: r.Log.End, LeaderEpoch: r.LeaderEpoch, LastFetchedEpoch: r.Log.Epochs.Latest(),
+		p := FetchPart{
+			TP: r.TP, FetchOffset: r.Log.End, LeaderEpoch: r.LeaderEpoch, LastFetchedEpoch: s.lastFetchedEpoch(r),
 			LogStartOffset: r.Log.LogStart, MaxBytes: s.World.Broker.ReplicaFetchMaxBytes,
-		})
+		}
+		if r.Truncating {
+			unsure = append(unsure, p)
+		} else {
+			parts = append(parts, p)
+		}
 	}
 	if retry != 0 {
 		s.wake(&f.WakeAt, retry, b.ID, FetcherTimer{Leader: f.Leader})
+	}
+	if len(unsure) > 0 {
+		s.askEpochs(b, f, unsure)
+		return
 	}
 	if len(parts) == 0 {
 		return
 	}
 	cfg := &s.World.Broker
-	f.Parts, f.Asking = parts, false
+	f.Parts, f.Asking = parts, ForRecords
 	s.request(b.ID, f.Leader, &f.Channel, cfg.ReplicaSocketTimeoutMs*1000, FetchRequest{
-		Replica: b.ID, BrokerEpoch: b.Lifecycle.Epoch, MaxWaitMs: cfg.ReplicaFetchWaitMaxMs,
-		MinBytes: cfg.ReplicaFetchMinBytes, MaxBytes: replicaFetchResponseMaxBytes, Parts: parts,
+		Replica: b.ID, BrokerEpoch: s.fetchBrokerEpoch(b), MaxWaitMs: cfg.ReplicaFetchWaitMaxMs,
+		MinBytes: cfg.ReplicaFetchMinBytes, MaxBytes: replicaFetchResponseMaxBytes, Parts: s.fenced(parts),
 	})
 	s.wake(&f.WakeAt, f.Channel.Deadline, b.ID, FetcherTimer{Leader: f.Leader})
 }
@@ -141,7 +160,7 @@ func (s *State) fetchFailed(b *Broker, f *Fetcher) {
 			s.backOff(r)
 		}
 	}
-	f.Parts, f.Asking = nil, false
+	f.Parts, f.Asking = nil, ForRecords
 }
 
 // backOff delays a partition by replica.fetch.backoff.ms (R2.9).
@@ -152,7 +171,7 @@ func (s *State) backOff(r *Replica) {
 // onFetchResponse takes the leader's answer, partition by partition, and asks on.
 func (s *State) onFetchResponse(b *Broker, e Event, m FetchResponse) {
 	i, found := b.fetcher(e.From)
-	if !found || b.Fetchers[i].Asking || !b.Fetchers[i].Channel.answers(&e) {
+	if !found || b.Fetchers[i].Asking != ForRecords || !b.Fetchers[i].Channel.answers(&e) {
 		return
 	}
 	f := &b.Fetchers[i]
@@ -163,8 +182,8 @@ func (s *State) onFetchResponse(b *Broker, e Event, m FetchResponse) {
 		r := b.replica(sent[j].TP)
 		// A response is discarded when it answers an older state of the follower: between asking and
 		// hearing back it may have been told of a new leader, or have been truncated (R2.6).
-		if r == nil || !r.follows(f.Leader) || r.LeaderEpoch != sent[j].LeaderEpoch || r.Log.End != sent[j].FetchOffset ||
-			r.DelayedUntil > s.Now {
+		if r == nil || !r.follows(f.Leader) || s.otherEpoch(r, &sent[j]) || r.Log.End != sent[j].FetchOffset ||
+			r.DelayedUntil > s.Now || r.Truncating {
 			continue
 		}
 		res := &m.Parts[j]
@@ -172,7 +191,7 @@ func (s *State) onFetchResponse(b *Broker, e Event, m FetchResponse) {
 		case res.Error == OFFSET_OUT_OF_RANGE:
 			ask = j
 		case res.Error != NONE:
-			s.fetchError(r, res.Error)
+			s.fetchError(r, sent[j].LeaderEpoch, res.Error)
 		case res.Diverging.Epoch >= 0:
 			s.truncateOnDivergence(b, r, res.Diverging)
 		default:
@@ -191,8 +210,8 @@ func (s *State) onFetchResponse(b *Broker, e Event, m FetchResponse) {
 
 // fetchError is R2.9. A follower that is fenced in the epoch it believes in stops until metadata tells of a
 // newer one; every other error is tried again after a pause.
-func (s *State) fetchError(r *Replica, code Code) {
-	if code == FENCED_LEADER_EPOCH {
+func (s *State) fetchError(r *Replica, sent int32, code Code) {
+	if code == FENCED_LEADER_EPOCH && r.LeaderEpoch == sent {
 		r.Failed = true
 		return
 	}
@@ -204,13 +223,19 @@ func (s *State) fetchError(r *Replica, code Code) {
 func (s *State) appendFetched(b *Broker, r *Replica, res *FetchResult) bool {
 	segmentBytes := b.Image.Topics[r.TP.Topic].Props.SegmentBytes
 	n := 0
-	for n < len(res.Batches) && res.Batches[n].LeaderEpoch <= r.LeaderEpoch {
+	for n < len(res.Batches) && (res.Batches[n].LeaderEpoch <= r.LeaderEpoch || s.World.Rules.Without(HigherEpochDropped)) {
+		if res.Batches[n].BaseOffset < r.Log.End {
+			r.Failed = true // half of the batch is there already, from another log: UnexpectedAppendOffsetException
+			break
+		}
 		r.Log.Append(res.Batches[n], segmentBytes)
 		n++ // the rest was written under a leader this follower does not know yet (KAFKA-18723)
 	}
 	if n > 0 {
 		s.noteAppended(b.ID, r.TP, r.Log.End, res.Batches[:n])
 	}
+	r.Aligned = true
+	r.NoEpoch = n == 0 && s.World.Rules.Without(EmptyFetchKeepsEpoch)
 	moved := s.setHighWatermark(b, r, res.HighWatermark)
 	if old := r.Log.LogStart; r.Log.SetLogStart(res.LogStartOffset) {
 		s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.LogStart, B: old})

@@ -14,7 +14,7 @@ import (
 // advanceHighWatermark is R1.17. It is evaluated at each credited fetch, each append, each committed change
 // of the ISR and each change of the metadata, and never by the clock. It tells whether it moved.
 func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
-	if len(r.ISR) < b.Image.effectiveMinISR(r.TP) {
+	if s.World.Rules.On(StrictMinISR) && len(r.ISR) < b.Image.effectiveMinISR(r.TP) {
 		return false // the committed ISR counts, even if a pending growth would be enough (R1.22)
 	}
 	candidate := r.Log.End
@@ -24,7 +24,7 @@ func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
 			continue
 		}
 		// R1.18: who caught up lately and may join the ISR holds it back already.
-		if r.inMaximalISR(x.Broker) || s.caughtUp(b, r, x) && b.isrEligible(x) {
+		if s.counts(r, x.Broker) || s.caughtUp(b, r, x) && (s.isrEligible(b, x) || s.World.Rules.Without(HighWatermarkSkipsIneligible)) {
 			candidate = x.End
 		}
 	}
@@ -32,6 +32,14 @@ func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
 		return false
 	}
 	return s.setHighWatermark(b, r, candidate)
+}
+
+// counts tells whether a replica holds the high watermark back as a member of the ISR (R1.21).
+func (s *State) counts(r *Replica, id NodeID) bool {
+	if s.World.Rules.Without(MaximalISR) {
+		return slices.Contains(r.ISR, id)
+	}
+	return r.inMaximalISR(id)
 }
 
 // setHighWatermark moves a replica's high watermark and says so.

@@ -40,18 +40,18 @@ func (r *Replica) maximalISRSize() int {
 }
 
 // isrEligible is R2.19: the leader's metadata shows the broker unfenced, not shutting down, and in the same
-// life as in its last fetch.
-func (b *Broker) isrEligible(x *Remote) bool {
+// life as in its last fetch. Before KIP-841 the leader did not ask.
+func (s *State) isrEligible(b *Broker, x *Remote) bool {
 	reg := b.Image.broker(x.Broker)
-	return reg.active() && (x.BrokerEpoch == reg.Epoch || x.BrokerEpoch == -1)
+	return (reg.active() || s.World.Rules.Without(FencedStayOut)) && (x.BrokerEpoch == reg.Epoch || x.BrokerEpoch == -1)
 }
 
 // maybeExpandISR is R2.17, at each credited fetch. The follower need not have the leader's end: the high
 // watermark and the start of the epoch are enough. Without the second condition a follower that has only
 // reached a stale high watermark could join, and win an election without the new leader's records.
 func (s *State) maybeExpandISR(b *Broker, r *Replica, x *Remote) {
-	if r.Change.Kind != NoChange || slices.Contains(r.ISR, x.Broker) || !b.isrEligible(x) ||
-		x.End < r.Log.HighWatermark || x.End < r.EpochStart {
+	if r.Change.Kind != NoChange || slices.Contains(r.ISR, x.Broker) || !s.isrEligible(b, x) ||
+		x.End < r.Log.HighWatermark || s.World.Rules.On(ExpandFromEpochStart) && x.End < r.EpochStart {
 		return
 	}
 	isr := append(slices.Clone(r.ISR), x.Broker)
@@ -91,11 +91,18 @@ func (s *State) maybeShrinkISR(b *Broker, r *Replica) {
 // proposeISR makes a change pending and hands it to the AlterPartition manager, which refuses a second one
 // for a partition while one is with it (R2.20, R2.23: back to the committed ISR).
 func (s *State) proposeISR(b *Broker, r *Replica, change ISRChange) {
+	if s.World.Rules.Without(AlterISR) {
+		s.writeISR(b, r, change)
+		return
+	}
 	item := AlterPart{TP: r.TP, LeaderEpoch: r.LeaderEpoch, PartitionEpoch: r.PartitionEpoch}
 	for _, id := range change.ISR {
 		epoch := b.Lifecycle.Epoch
 		if i := slices.IndexFunc(r.Remotes, func(x Remote) bool { return x.Broker == id }); i >= 0 {
 			epoch = r.Remotes[i].BrokerEpoch
+		}
+		if s.World.Rules.Without(BrokerEpochs) {
+			epoch = -1
 		}
 		item.ISR = append(item.ISR, BrokerEpoch{ID: id, Epoch: epoch})
 	}
@@ -117,7 +124,7 @@ func (s *State) onISRAnswer(b *Broker, sent *AlterPart, res *AlterResult) {
 			return
 		}
 		r.ISR, r.PartitionEpoch, r.Change = res.ISR, res.PartitionEpoch, ISRChange{}
-		if s.advanceHighWatermark(b, r) {
+		if s.World.Rules.On(AlterMovesHighWatermark) && s.advanceHighWatermark(b, r) {
 			s.highWatermarkMoved(b, r.TP)
 		} else {
 			s.completeProduces(b, r.TP)

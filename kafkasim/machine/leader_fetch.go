@@ -22,7 +22,7 @@ func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
 		return
 	}
 	d := DelayedFetch{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.MaxWaitMs*1000, Request: m}
-	if b.fetchReady(&m) {
+	if s.fetchReady(b, &m) {
 		s.finishFetch(b, &d)
 		return
 	}
@@ -61,9 +61,9 @@ func (s *State) readFetch(b *Broker, m *FetchRequest, credit bool) (results []Fe
 // credit, a follower's fetch counts (R2.4).
 func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchResult, left int64, first, credit bool) int64 {
 	*res = FetchResult{TP: p.TP, HighWatermark: -1, LastStable: -1, LogStartOffset: -1, Diverging: noEpochEnd, LeaderEpoch: -1}
-	r, code := b.fetchReplica(m.Replica, p)
+	r, code := s.fetchReplica(b, m.Replica, p)
 	if code != NONE {
-		b.failFetch(res, code)
+		s.failFetch(b, res, code)
 		return 0
 	}
 	// The answer has the high watermark from before this fetch is credited (R2.4, step 2; G2).
@@ -73,7 +73,7 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 		epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End)
 		switch {
 		case end < 0 || p.FetchOffset < l.LogStart:
-			b.failFetch(res, OFFSET_OUT_OF_RANGE)
+			s.failFetch(b, res, OFFSET_OUT_OF_RANGE)
 			return 0
 		case epoch < p.LastFetchedEpoch || end < p.FetchOffset:
 			res.Diverging = EpochEnd{epoch, end}
@@ -81,7 +81,7 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 		}
 	}
 	if p.FetchOffset < l.LogStart || p.FetchOffset > l.End {
-		b.failFetch(res, OFFSET_OUT_OF_RANGE) // R1.27, C-24
+		s.failFetch(b, res, OFFSET_OUT_OF_RANGE) // R1.27, C-24
 		return 0
 	}
 	bound := l.HighWatermark
@@ -92,7 +92,7 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 	res.Batches, bytes = l.Read(p.FetchOffset, bound, min(p.MaxBytes, left), first)
 	if credit && m.Replica != NoNode {
 		if code := s.creditFetch(b, r, m, p); code != NONE {
-			b.failFetch(res, code)
+			s.failFetch(b, res, code)
 			return 0
 		}
 	}
@@ -103,17 +103,17 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 var noEpochEnd = EpochEnd{Epoch: -1, Offset: -1}
 
 // failFetch makes an answer an error.
-func (b *Broker) failFetch(res *FetchResult, code Code) {
+func (s *State) failFetch(b *Broker, res *FetchResult, code Code) {
 	*res = FetchResult{TP: res.TP, Error: code, HighWatermark: -1, LastStable: -1, LogStartOffset: -1, Diverging: noEpochEnd, LeaderEpoch: -1}
 	if code == NOT_LEADER_OR_FOLLOWER || code == FENCED_LEADER_EPOCH {
-		res.Leader, res.LeaderEpoch = b.leaderHint(res.TP)
+		res.Leader, res.LeaderEpoch = s.leaderHint(b, res.TP)
 	}
 }
 
 // fetchReplica finds the replica that a fetch may read, in R2.4's order of checks: the epoch before the
 // leadership (R1.28); a follower must be one of the partition's replicas. A consumer may read any replica
 // that this broker hosts (R1.29).
-func (b *Broker) fetchReplica(fetcher NodeID, p *FetchPart) (*Replica, Code) {
+func (s *State) fetchReplica(b *Broker, fetcher NodeID, p *FetchPart) (*Replica, Code) {
 	if b.Image.partition(p.TP) == nil {
 		return nil, UNKNOWN_TOPIC_OR_PARTITION
 	}
@@ -124,13 +124,13 @@ func (b *Broker) fetchReplica(fetcher NodeID, p *FetchPart) (*Replica, Code) {
 	if code := r.checkEpoch(p.LeaderEpoch); code != NONE {
 		return nil, code
 	}
-	if fetcher == NoNode {
+	if fetcher == NoNode && s.World.Rules.On(FollowerReads) {
 		return r, NONE
 	}
 	if r.Role != Leader {
 		return nil, NOT_LEADER_OR_FOLLOWER
 	}
-	if !slices.Contains(r.Replicas, fetcher) {
+	if fetcher != NoNode && !slices.Contains(r.Replicas, fetcher) {
 		return nil, UNKNOWN_LEADER_EPOCH
 	}
 	return r, NONE
@@ -149,11 +149,11 @@ func (r *Replica) checkEpoch(e int32) Code {
 
 // fetchReady tells whether a parked fetch can be answered (R1.32, R2.5, C-23): there are enough bytes below
 // the bound, an error, a diverging log, or the fetch reads an older segment.
-func (b *Broker) fetchReady(m *FetchRequest) bool {
+func (s *State) fetchReady(b *Broker, m *FetchRequest) bool {
 	var bytes int64
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		r, code := b.fetchReplica(m.Replica, p)
+		r, code := s.fetchReplica(b, m.Replica, p)
 		if code != NONE {
 			return true
 		}

@@ -72,7 +72,7 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	fail := func(code Code) DelayedPart {
 		res := ProduceResult{TP: p.TP, Error: code, BaseOffset: -1, LogStartOffset: -1, Leader: NoNode, LeaderEpoch: -1}
 		if code == NOT_LEADER_OR_FOLLOWER {
-			res.Leader, res.LeaderEpoch = b.leaderHint(p.TP)
+			res.Leader, res.LeaderEpoch = s.leaderHint(b, p.TP)
 		}
 		return DelayedPart{Result: res}
 	}
@@ -126,9 +126,9 @@ func (b *Broker) leaderReplica(tp TopicPartition) (*Replica, Code) {
 }
 
 // leaderHint is whom this broker believes to lead a partition (KIP-951).
-func (b *Broker) leaderHint(tp TopicPartition) (NodeID, int32) {
+func (s *State) leaderHint(b *Broker, tp TopicPartition) (NodeID, int32) {
 	reg := b.Image.partition(tp)
-	if reg == nil || reg.Leader == NoNode || reg.Leader == b.ID {
+	if reg == nil || reg.Leader == NoNode || reg.Leader == b.ID || s.World.Rules.Without(LeaderHints) {
 		return NoNode, -1
 	}
 	return reg.Leader, reg.LeaderEpoch
@@ -153,7 +153,7 @@ func (s *State) tryProduce(b *Broker, d *DelayedProduce) bool {
 			s.refused(b, p.Result.TP, p.Result.Error)
 		}
 		if code == NOT_LEADER_OR_FOLLOWER {
-			p.Result.Leader, p.Result.LeaderEpoch = b.leaderHint(p.Result.TP)
+			p.Result.Leader, p.Result.LeaderEpoch = s.leaderHint(b, p.Result.TP)
 		}
 	}
 	if waiting {

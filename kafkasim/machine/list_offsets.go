@@ -8,7 +8,7 @@ package machine
 func (s *State) onListOffsets(b *Broker, e Event, m ListOffsetsRequest) {
 	res := ListOffsetsResponse{Parts: make([]ListOffsetsResult, len(m.Parts))}
 	for i := range m.Parts {
-		res.Parts[i] = b.listOffset(m.Replica, &m.Parts[i])
+		res.Parts[i] = s.listOffset(b, m.Replica, &m.Parts[i])
 		if code := res.Parts[i].Error; code != NONE {
 			s.refused(b, m.Parts[i].TP, code)
 		}
@@ -19,7 +19,7 @@ func (s *State) onListOffsets(b *Broker, e Event, m ListOffsetsRequest) {
 // listOffset answers for one partition. To a consumer "latest" is the high watermark, and a new leader whose
 // high watermark has not reached the start of its epoch does not say it, so that it never goes backwards
 // across a failover (KIP-207). To a follower it is the log's end.
-func (b *Broker) listOffset(fetcher NodeID, p *ListOffsetsPart) ListOffsetsResult {
+func (s *State) listOffset(b *Broker, fetcher NodeID, p *ListOffsetsPart) ListOffsetsResult {
 	res := ListOffsetsResult{TP: p.TP, Offset: -1, LeaderEpoch: -1}
 	r, code := b.epochReplica(p.TP, p.LeaderEpoch)
 	if code != NONE {
@@ -35,7 +35,7 @@ func (b *Broker) listOffset(fetcher NodeID, p *ListOffsetsPart) ListOffsetsResul
 	case EarliestTimestamp:
 		res.Offset, res.LeaderEpoch = l.LogStart, l.Epochs.EpochAt(l.LogStart)
 	case LatestTimestamp:
-		if fetcher == NoNode && l.HighWatermark < r.EpochStart {
+		if fetcher == NoNode && l.HighWatermark < r.EpochStart && s.World.Rules.On(MonotonicLatest) {
 			res.Error = OFFSET_NOT_AVAILABLE
 			return res
 		}
@@ -75,10 +75,22 @@ func (s *State) onOffsetsForLeaderEpoch(b *Broker, e Event, m OffsetsForLeaderEp
 			a.Error = code
 			s.refused(b, q.TP, code)
 		} else {
-			epoch, end := r.Log.Epochs.EndOffsetFor(q.Epoch, r.Log.End)
-			a.End = EpochEnd{epoch, end}
+			a.End = s.endOfEpoch(r, q.Epoch)
 		}
 		res.Parts[i] = a
 	}
 	s.reply(b, e.From, e.Conn, e.Correlation, res)
+}
+
+// endOfEpoch is where an epoch ended in a replica's log (R1.6). Before KIP-279 the answer was for the epoch
+// that was asked about, and there was none for one older than the log.
+func (s *State) endOfEpoch(r *Replica, asked int32) EpochEnd {
+	epoch, end := r.Log.Epochs.EndOffsetFor(asked, r.Log.End)
+	if s.World.Rules.Without(EpochInAnswer) && epoch >= 0 {
+		if asked < r.Log.Epochs[0].Epoch {
+			return noEpochEnd
+		}
+		epoch = asked
+	}
+	return EpochEnd{epoch, end}
 }

@@ -78,6 +78,8 @@ type Image struct {
 	Offset  int64                // records applied
 	Brokers []BrokerRegistration // by id, from 1
 	Topics  []TopicImage         // by creation
+	// Uncapped is the older rule for the minimum ISR (CappedMinISR): the property counts as it is.
+	Uncapped bool
 }
 
 // newImage is the image of the empty log.
@@ -131,15 +133,19 @@ func (im *Image) topic(name string) int32 {
 	return -1
 }
 
-// effectiveMinISR is eff(minISR) of R1.9: a minimum above the number of replicas could never be met.
+// effectiveMinISR is eff(minISR) of R1.9: a minimum above the number of replicas could never be met. Before
+// 3.7 it was not, and every acks=all was refused.
 func (im *Image) effectiveMinISR(tp TopicPartition) int {
 	t := &im.Topics[tp.Topic]
+	if im.Uncapped {
+		return int(t.Props.MinInSyncReplicas)
+	}
 	return min(int(t.Props.MinInSyncReplicas), len(t.Partitions[tp.Partition].Replicas))
 }
 
 // clone copies what apply changes in place. Registrations' own slices are immutable and stay shared.
 func (im *Image) clone() Image {
-	c := Image{Offset: im.Offset, Brokers: slices.Clone(im.Brokers), Topics: slices.Clone(im.Topics)}
+	c := Image{Offset: im.Offset, Brokers: slices.Clone(im.Brokers), Topics: slices.Clone(im.Topics), Uncapped: im.Uncapped}
 	n := 0
 	for i := range c.Topics {
 		n += len(c.Topics[i].Partitions)

@@ -27,6 +27,8 @@ type partitionChange struct {
 	elrEnabled bool
 	election   Election
 	recovered  bool // the leader says that it has recovered (R3.14)
+	byLeader   bool // the leader proposed the change
+	rules      Rules
 	acceptable func(NodeID) bool
 }
 
@@ -49,7 +51,7 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 		next.Leader = leader
 	}
 	// R3.12: without ELR the last member stays in the ISR, leader or not.
-	if len(c.isr) > 0 || c.elrEnabled {
+	if len(c.isr) > 0 || c.elrEnabled || c.election == UncleanElection && c.rules.Without(LastMemberStays) {
 		next.ISR = c.isr
 	}
 	if c.elrEnabled {
@@ -60,10 +62,20 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 		return next, false
 	}
 	next.PartitionEpoch++
-	if next.Leader != c.old.Leader {
+	if next.Leader != c.old.Leader || c.newEpoch(&next) {
 		next.LeaderEpoch++
 	}
 	return next, true
+}
+
+// newEpoch tells whether a change that leaves the leader is a new leader epoch all the same: under ZooKeeper
+// whatever the controller did was one, and until 3.6 a smaller ISR was (R3.10).
+func (c *partitionChange) newEpoch(next *PartitionRegistration) bool {
+	if c.rules.Without(KRaft) {
+		return !c.byLeader
+	}
+	return c.rules.Without(ShrinkKeepsEpoch) &&
+		slices.ContainsFunc(c.old.ISR, func(id NodeID) bool { return !slices.Contains(next.ISR, id) })
 }
 
 // targetELR is the first half of R3.16: with enough in-sync replicas nobody else is eligible; else whoever
@@ -117,7 +129,7 @@ func (c *partitionChange) valid(id NodeID) bool {
 // ignores unclean.leader.election.enable, as it reproduces what happened before ELR.
 func (c *partitionChange) canElectLastKnown() bool {
 	return c.elrEnabled && len(c.isr) == 0 && len(c.elr) == 0 && len(c.old.LastKnownELR) == 1 &&
-		c.acceptable(c.old.LastKnownELR[0])
+		c.acceptable(c.old.LastKnownELR[0]) == c.rules.On(LastKnownLeaderAlive) // 4.0 had it the wrong way round (KAFKA-19522)
 }
 
 // lastKnownLeader remembers the leader when a partition first loses it, and forgets it with the next one
@@ -190,7 +202,7 @@ func (s *State) change(tp TopicPartition) *partitionChange {
 	im := &s.Controller.Image
 	reg := im.partition(tp)
 	c := &partitionChange{
-		old: reg, isr: reg.ISR, elr: reg.ELR, minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR,
+		old: reg, isr: reg.ISR, elr: reg.ELR, minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR, rules: s.World.Rules,
 		acceptable: func(id NodeID) bool { return im.broker(id).active() },
 	}
 	if im.Topics[tp.Topic].Props.UncleanLeaderElectionEnable {

@@ -53,7 +53,7 @@ func (s *State) completeFetches(b *Broker, tp TopicPartition) {
 	kept := b.Fetches[:0]
 	for i := range b.Fetches {
 		d := b.Fetches[i]
-		if !d.touches(tp) || !b.fetchReady(&d.Request) {
+		if !d.touches(tp) || !s.fetchReady(b, &d.Request) {
 			kept = append(kept, d)
 			continue
 		}

@@ -49,6 +49,9 @@ type Replica struct {
 	// Of a follower.
 	DelayedUntil int64 // µs: not fetched before (R2.9)
 	Failed       bool  // not fetched until a newer leader epoch (R2.9)
+	Truncating   bool  // asks the leader for the end of its last epoch before it fetches (ByRequest)
+	NoEpoch      bool  // has forgotten the epoch of its last record (EmptyFetchKeepsEpoch)
+	Aligned      bool  // has had an answer of this epoch's leader without divergence
 }
 
 // Remote is what a leader knows of another replica (R1.3, ReplicaState).
@@ -122,7 +125,9 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 	r.ISR, r.Change = reg.ISR, ISRChange{}
 	if reg.LeaderEpoch > r.LeaderEpoch {
 		r.EpochStart = r.Log.End
-		r.Log.Epochs.Assign(reg.LeaderEpoch, r.Log.End) // before any record (R1.5)
+		if s.World.Rules.On(EpochBeforeRecords) {
+			r.Log.Epochs.Assign(reg.LeaderEpoch, r.Log.End) // before any record (R1.5)
+		}
 		s.resetRemotes(r, b.ID, was == Leader)
 		r.LeaderEpoch = reg.LeaderEpoch
 		s.note(view.Change{Kind: view.BecameLeader, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: int64(r.LeaderEpoch), B: r.Log.End})
@@ -161,22 +166,19 @@ func (s *State) resetRemotes(r *Replica, self NodeID, wasLeader bool) {
 	}
 }
 
-// becomeFollower makes a replica fetch from the leader of a new epoch (R2.2). Nothing is truncated and
-// nobody is asked: the leader's answer to the first fetch tells where the logs part. A change within the
-// epoch leaves the fetcher alone (R2.3).
+// becomeFollower makes a replica fetch from the leader of a new epoch (R2.2). A change within the epoch
+// leaves the fetcher alone (R2.3).
 func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration) {
-	was := r.Role
+	was, before := r.Role, r.Leader
 	r.Role, r.Replicas, r.PartitionEpoch = Follower, reg.Replicas, reg.PartitionEpoch
 	if reg.LeaderEpoch <= r.LeaderEpoch && was == Follower {
 		return
 	}
 	r.LeaderEpoch, r.Leader = reg.LeaderEpoch, reg.Leader
 	r.ISR, r.Change, r.Remotes, r.EpochStart = nil, ISRChange{}, nil, 0
-	r.DelayedUntil, r.Failed = 0, false
+	r.DelayedUntil, r.Failed, r.Truncating, r.NoEpoch, r.Aligned = 0, false, false, false, false
 	s.note(view.Change{Kind: view.BecameFollower, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: noteNode(r.Leader), B: int64(r.LeaderEpoch)})
-	if len(r.Log.Epochs) == 0 {
-		s.truncate(b, r, r.Log.HighWatermark) // state Truncating of R2.2: no epoch to compare by
-	}
+	s.beginTruncation(b, r, was != Follower || before != r.Leader)
 	if was == Leader {
 		s.completeProduces(b, r.TP) // R1.16: the waiting requests fail
 	}

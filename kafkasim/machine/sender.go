@@ -164,7 +164,7 @@ func (s *State) backsOffUntil(p *Producer, b *LiveBatch) int64 {
 	if b.Attempts == 0 || b.LeaderMoved == b.Attempts {
 		return b.LastAttempt
 	}
-	return b.LastAttempt + s.backoff(&p.ClientIO, p.Times.RetryBackoff, p.Times.RetryBackoffMax, b.Attempts-1, uint64(b.Batch.Serial), uint64(b.Attempts))
+	return b.LastAttempt + s.retryBackoff(&p.ClientIO, b.Attempts-1, uint64(b.Batch.Serial), uint64(b.Attempts))
 }
 
 // readyAt is when the first batch of a queue is to be sent (P-34): at once when it is full, retried, not

@@ -16,28 +16,34 @@ import (
 // truncateOnDivergence is R2.10. Whether the cut completes the truncation makes no difference to what is
 // done next: the next fetch tells.
 func (s *State) truncateOnDivergence(b *Broker, r *Replica, leader EpochEnd) {
-	s.truncate(b, r, divergenceOffset(r, leader))
+	to, _ := divergenceOffset(r, leader)
+	s.truncate(b, r, to)
 }
 
-// divergenceOffset is where R2.10 cuts a replica's log, given the leader's answer.
-func divergenceOffset(r *Replica, leader EpochEnd) int64 {
+// divergenceOffset is where R2.10 cuts a replica's log, given the leader's answer, and whether that is the
+// last round.
+func divergenceOffset(r *Replica, leader EpochEnd) (to int64, complete bool) {
 	l := &r.Log
 	if leader.Offset < 0 {
-		return l.End
+		return l.End, true
 	}
 	epoch, end := l.Epochs.EndOffsetFor(leader.Epoch, l.End)
 	switch {
 	case epoch < 0: // everything it knows is older
-		return min(leader.Offset, l.End)
+		return min(leader.Offset, l.End), true
 	case epoch != leader.Epoch: // it does not know that epoch: cut to what both may know, and ask again
-		return min(end, l.End)
+		return min(end, l.End), false
 	}
-	return min(end, leader.Offset, l.End)
+	return min(end, leader.Offset, l.End), true
 }
 
 // truncate cuts a replica's log and says what was lost by it (R2.11).
 func (s *State) truncate(b *Broker, r *Replica, to int64) {
 	end, hw := r.Log.End, r.Log.HighWatermark
+	if to >= end && s.World.Rules.Without(EpochCacheCut) {
+		return
+	}
+	r.Aligned = false
 	if !r.Log.TruncateTo(to) {
 		return
 	}
@@ -64,12 +70,12 @@ func (s *State) noteTruncated(b *Broker, r *Replica, end, hw int64) {
 // askLeaderOffsets is the first half of R2.11b: the leader has nothing at the follower's offset, so the
 // follower asks where the leader's log begins and ends.
 func (s *State) askLeaderOffsets(b *Broker, f *Fetcher, part FetchPart) {
-	f.Parts, f.Asking = []FetchPart{part}, true
+	f.Parts, f.Asking = []FetchPart{part}, ForOffsets
 	s.request(b.ID, f.Leader, &f.Channel, s.World.Broker.ReplicaSocketTimeoutMs*1000, ListOffsetsRequest{
 		Replica: b.ID,
 		Parts: []ListOffsetsPart{
-			{TP: part.TP, Timestamp: LatestTimestamp, LeaderEpoch: part.LeaderEpoch},
-			{TP: part.TP, Timestamp: EarliestTimestamp, LeaderEpoch: part.LeaderEpoch},
+			{TP: part.TP, Timestamp: LatestTimestamp, LeaderEpoch: s.expectedEpoch(part.LeaderEpoch)},
+			{TP: part.TP, Timestamp: EarliestTimestamp, LeaderEpoch: s.expectedEpoch(part.LeaderEpoch)},
 		},
 	})
 	s.wake(&f.WakeAt, f.Channel.Deadline, b.ID, FetcherTimer{Leader: f.Leader})
@@ -80,19 +86,22 @@ func (s *State) askLeaderOffsets(b *Broker, f *Fetcher, part FetchPart) {
 // over where the leader's log begins.
 func (s *State) onLeaderOffsets(b *Broker, e Event, m ListOffsetsResponse) {
 	i, found := b.fetcher(e.From)
-	if !found || !b.Fetchers[i].Asking || !b.Fetchers[i].Channel.answers(&e) {
+	if !found || b.Fetchers[i].Asking != ForOffsets || !b.Fetchers[i].Channel.answers(&e) {
 		return
 	}
 	f := &b.Fetchers[i]
 	sent := f.Parts[0]
-	f.Parts, f.Asking = nil, false
+	f.Parts, f.Asking = nil, ForRecords
 	r := b.replica(sent.TP)
 	if r != nil && r.follows(f.Leader) && r.LeaderEpoch == sent.LeaderEpoch {
 		switch end, start := &m.Parts[0], &m.Parts[1]; {
 		case end.Error != NONE:
-			s.fetchError(r, end.Error)
+			s.fetchError(r, sent.LeaderEpoch, end.Error)
 		case start.Error != NONE:
-			s.fetchError(r, start.Error)
+			s.fetchError(r, sent.LeaderEpoch, start.Error)
+		case end.Offset < r.Log.End && s.truncationIsFatal(b, r):
+			s.crash(b)
+			return
 		case end.Offset < r.Log.End:
 			s.truncate(b, r, end.Offset)
 		case start.Offset > r.Log.End:

@@ -10,7 +10,11 @@ type World struct {
 	Tick    int64 // µs that a learner calls one tick
 	Latency int64 // µs that a message is on the wire, where Latencies says nothing else
 	Broker  config.Broker
-	ELR     bool // eligible.leader.replicas.version ≥ 1 (KIP-966)
+	ELR     bool  // eligible.leader.replicas.version ≥ 1 (KIP-966)
+	Rules   Rules // which of Kafka's newer rules do not hold (generation.go)
+	// Sessions are the brokers' own session timeouts, ms; empty for broker.session.timeout.ms. ZooKeeper
+	// knew one for each client.
+	Sessions []int64
 }
 
 // NodeID names whoever sends and receives messages: brokers by their ids from 1, the controller,

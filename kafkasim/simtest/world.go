@@ -1,13 +1,20 @@
 package simtest
 
-import "kafkalab/kafkasim"
+import (
+	"fmt"
+	"strings"
+
+	"kafkalab/kafkasim"
+)
 
 // worldVerb makes clusters and topics.
 func (e *Env) worldVerb(name string, a Args) (string, bool, error) {
 	switch name {
-	case "cluster": // cluster brokers=3 seed=1 latency=1ms replica.lag.time.max.ms=10000
-		w := kafkasim.World{}
-		var err error
+	case "cluster": // cluster brokers=3 seed=1 latency=1ms kafka=0.10 switch.strict.min.isr=off replica.lag.time.max.ms=10000
+		w, err := takeRules(&a)
+		if err != nil {
+			return "", true, err
+		}
 		if w.Brokers, err = a.takeNumber("brokers", 3); err != nil {
 			return "", true, err
 		}
@@ -23,7 +30,7 @@ func (e *Env) worldVerb(name string, a Args) (string, bool, error) {
 			return "", true, err
 		}
 		w.Config = a.config()
-		e.C = kafkasim.New(w)
+		e.C, e.Deliveries = kafkasim.New(w), nil
 	case "page": // page
 		e.C = kafkasim.Page()
 	case "widget": // widget acks=all min.insync.replicas=2
@@ -44,4 +51,26 @@ func (e *Env) worldVerb(name string, a Args) (string, bool, error) {
 		return "", false, nil
 	}
 	return "", true, nil
+}
+
+// takeRules takes kafka=0.10 and switch.strict.min.isr=off from a line.
+func takeRules(a *Args) (kafkasim.World, error) {
+	w := kafkasim.World{}
+	w.Kafka, _ = a.take("kafka")
+	for i := 0; i < len(a.pairs); {
+		name, ok := strings.CutPrefix(a.pairs[i][0], "switch.")
+		if !ok {
+			i++
+			continue
+		}
+		value, _ := a.take(a.pairs[i][0])
+		if value != "on" && value != "off" {
+			return w, fmt.Errorf("switch.%s=%s: want on or off", name, value)
+		}
+		if w.Switches == nil {
+			w.Switches = map[string]bool{}
+		}
+		w.Switches[name] = value == "on"
+	}
+	return w, nil
 }
