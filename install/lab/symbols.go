@@ -402,6 +402,8 @@ func symbols4() map[string]reflect.Value {
 		"Producer":    reflect.ValueOf((*p4.Producer)(nil)),
 		"Record":      reflect.ValueOf((*p4.Record)(nil)),
 		"Records":     reflect.ValueOf((*p4.Records)(nil)),
+		"Rule":        reflect.ValueOf((*p4.Rule)(nil)),
+		"Rules":       reflect.ValueOf((*p4.Rules)(nil)),
 		"Run":         reflect.ValueOf((*p4.Run)(nil)),
 		"Script":      reflect.ValueOf((*p4.Script)(nil)),
 		"SetPoll":     reflect.ValueOf(p4.SetPoll),
