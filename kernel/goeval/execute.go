@@ -80,7 +80,7 @@ func (e *Engine) prepare(src *source) (prog *exec.Program, c *checked, failure *
 	}()
 	c, probs := e.check(p)
 	if probs != nil {
-		return nil, nil, e.compileFailure("CompileError", probs)
+		return nil, nil, e.compileFailure(kindOfProblems(probs), probs)
 	}
 	return e.compile(c), c, nil
 }

@@ -41,6 +41,16 @@ func (e *Engine) syntaxFailure(src *source, errs scanner.ErrorList) *kernel.Fail
 	return &kernel.Failure{Name: "SyntaxError", Value: first, Traceback: probs}
 }
 
+// kindOfProblems tells Go that is wrong from Go that cells do not run.
+func kindOfProblems(probs []problem) string {
+	for _, p := range probs {
+		if strings.Contains(p.msg, "not available in cells") || strings.HasPrefix(p.msg, "cells cannot ") {
+			return "NotSupported"
+		}
+	}
+	return "CompileError"
+}
+
 // compileFailure shows errors of the type checker and refusals.
 func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 	f := &kernel.Failure{Name: name}

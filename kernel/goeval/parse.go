@@ -160,6 +160,9 @@ func split(text string) []segment {
 			if depth > 0 && t.tok != token.EOF {
 				continue
 			}
+			if i == first && t.lit == ";" { // as in for ;; {
+				segs = append(segs, segment{t.off, t.off + 1, token.ILLEGAL})
+			}
 			if i > first {
 				end := t.off
 				if t.tok == token.SEMICOLON && t.lit == ";" {

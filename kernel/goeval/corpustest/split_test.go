@@ -15,6 +15,7 @@ type unit struct {
 	uses    map[string]bool
 	recv    string
 	at      int
+	generic bool // a generic type, which cells want together with its methods
 }
 
 // split takes a program apart: one cell per declaration, a declaration after those that it needs, and
@@ -61,6 +62,7 @@ func genUnit(d *ast.GenDecl, text string) *unit {
 		switch s := s.(type) {
 		case *ast.TypeSpec:
 			u.defines = append(u.defines, s.Name.Name)
+			u.generic = u.generic || s.TypeParams != nil
 		case *ast.ValueSpec:
 			for _, n := range s.Names {
 				u.defines = append(u.defines, n.Name)
@@ -116,11 +118,18 @@ func arrange(units []*unit) []string {
 	needs := make([]map[int]bool, len(units))
 	for i, u := range units {
 		needs[i] = map[int]bool{}
+		if u.generic {
+			for _, d := range u.defines {
+				for _, j := range methods[d] {
+					needs[i][j] = true
+				}
+			}
+		}
 		for name := range u.uses {
 			for _, j := range by[name] {
 				needs[i][j] = true
 			}
-			if u.recv == "" { // whoever uses a type may need its methods
+			if u.recv == "" && !u.generic { // whoever uses a type may need its methods
 				for _, j := range methods[name] {
 					needs[i][j] = units[j].recv != "" && !defines(u, name)
 				}

@@ -92,6 +92,9 @@ func (fr *Frame) release() {
 func (fr *Frame) run() {
 	c, th := fr.code, fr.th
 	th.enter(fr)
+	if up := fr.up; up != nil && up.code.synthetic && up.armed != nil {
+		fr.armed = up.armed // a wrapper was deferred; recover works in what it calls
+	}
 	for _, r := range c.results {
 		clear(unsafe.Slice((*byte)(unsafe.Add(fr.mem, r.off)), r.size))
 	}

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"kafkalab/kernel/goeval/internal/rtype"
 )
 
 // The order of evaluation: Go fixes the order of calls, receives and map reads, and leaves open when
@@ -150,7 +152,7 @@ func (s *hoistScan) selector(e *ast.SelectorExpr) {
 }
 
 func (s *hoistScan) index(e *ast.IndexExpr) {
-	if _, isMap := under(s.c.u.Info, e.X).(*types.Map); isMap {
+	if m, isMap := under(s.c.u.Info, e.X).(*types.Map); isMap && !s.c.readsLate(m) {
 		s.call(e)
 		return
 	}
@@ -178,4 +180,24 @@ func hasCall(info *types.Info, e ast.Expr) bool {
 		return !found
 	})
 	return found
+}
+
+// readsLate reports whether compiled code reads elements of m as late as variables: it does where the
+// run time has a function of its own for the kind of key. Otherwise it reads them in the order of calls.
+func (c *compiler) readsLate(m *types.Map) bool {
+	const most = 128 // bytes; larger elements are kept behind pointers
+	if c.typ(m.Elem()) == nil || rtype.Sizes.Sizeof(c.typ(m.Elem())) > most {
+		return false
+	}
+	switch u := c.typ(m.Key()).Underlying().(type) {
+	case *types.Basic:
+		if u.Info()&types.IsString != 0 {
+			return true
+		}
+		n := rtype.Sizes.Sizeof(u)
+		return u.Info()&types.IsInteger != 0 && (n == 4 || n == 8) || u.Kind() == types.UnsafePointer
+	case *types.Pointer, *types.Chan:
+		return true
+	}
+	return false
 }

@@ -345,7 +345,12 @@ func (c *compiler) rangeFunc(s *ast.RangeStmt, label string, u *types.Signature)
 		loop := &yieldLoop{code: y, outer: fr}
 		*(*ptr)(unsafe.Add(fr.mem, hold.off)) = loop.value()
 		inv.do(fr)
-		loop.over = true
+		if loop.state == loopPanicked {
+			loop.state = loopSwallowed
+			fr.pos = y.pos
+			panic(loop.state.failure())
+		}
+		loop.state = loopExited
 		return loop.out
 	}
 }
@@ -364,11 +369,10 @@ type yieldCode struct {
 
 // yieldLoop is one execution of the loop.
 type yieldLoop struct {
-	code   *yieldCode
-	outer  *Frame
-	out    ctl
-	over   bool
-	inside bool
+	code  *yieldCode
+	outer *Frame
+	out   ctl
+	state loopState
 }
 
 func (l *yieldLoop) value() ptr {
@@ -385,8 +389,8 @@ func (l *yieldLoop) value() ptr {
 // step is one call of yield.
 func (l *yieldLoop) step(fr *Frame) ctl {
 	y, outer := l.code, l.outer
-	if l.over {
-		panic(runtimeError("range function continued iteration after function for loop body returned false"))
+	if l.state != loopReady {
+		panic(l.state.failure())
 	}
 	if y.v.hasK {
 		y.moveK(unsafe.Add(outer.mem, y.v.key.off), unsafe.Add(fr.mem, y.ft.inOff[0]))
@@ -396,12 +400,35 @@ func (l *yieldLoop) step(fr *Frame) ctl {
 	}
 	th := outer.th
 	outer.th = fr.th
-	l.over = true // until the body has ended: a panic in it ends the loop
+	l.state = loopPanicked // until the body has ended
 	out, done := turn(outer, y.v, y.body, y.t)
-	l.over = done
+	l.state = loopReady
+	if done {
+		l.state = loopDone
+	}
 	l.out = out
 	outer.th = th
 	fr.th.top = fr
 	*(*bool)(unsafe.Add(fr.mem, y.ft.outOff[0])) = !done
 	return ctlNext
+}
+
+// loopState tells whether the iterator may call the loop's body.
+type loopState int
+
+const (
+	loopReady     loopState = iota
+	loopDone                // the body has returned false
+	loopPanicked            // the body is running, or has panicked
+	loopExited              // the loop is over
+	loopSwallowed           // the iterator recovered the body's panic
+)
+
+func (s loopState) failure() error {
+	return runtimeError(map[loopState]string{
+		loopDone:      "range function continued iteration after function for loop body returned false",
+		loopPanicked:  "range function continued iteration after loop body panic",
+		loopExited:    "range function continued iteration after whole loop exit",
+		loopSwallowed: "range function recovered a loop body panic and did not resume panicking",
+	}[s])
 }

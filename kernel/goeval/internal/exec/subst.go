@@ -108,7 +108,7 @@ func substInterface(t *types.Interface, env map[*types.TypeParam]types.Type) typ
 
 func substNamed(t *types.Named, env map[*types.TypeParam]types.Type) types.Type {
 	if t.TypeArgs().Len() == 0 {
-		return t
+		return substLocal(t, env)
 	}
 	args, changed := make([]types.Type, t.TypeArgs().Len()), false
 	for i := range args {

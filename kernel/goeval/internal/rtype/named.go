@@ -2,6 +2,7 @@ package rtype
 
 import (
 	"go/types"
+	"iter"
 	"reflect"
 	"strings"
 	"unsafe"
@@ -15,14 +16,19 @@ func (s *Space) named(t *types.Named) reflect.Type {
 		return reflect.TypeFor[error]() // the universe has no other named type
 	}
 	if !s.Local(obj.Pkg()) {
-		if t.TypeArgs().Len() > 0 {
+		if t.TypeArgs().Len() == 0 {
+			r, err := s.Compiled(obj)
+			if err != nil {
+				panic(&Refused{t.String(), err.Error()})
+			}
+			return r
+		}
+		if r := compiledInstance(typeName(t)); r != nil {
+			return r
+		}
+		if _, isFunc := t.Underlying().(*types.Signature); !isFunc || t.NumMethods() > 0 {
 			panic(&Refused{t.String(), "instances of generic types of compiled packages are not available in cells"})
 		}
-		r, err := s.Compiled(obj)
-		if err != nil {
-			panic(&Refused{t.String(), err.Error()})
-		}
-		return r
 	}
 	if !Usable() {
 		panic(&Refused{t.String(), "this build of Go lays out types in a way that cells do not know"})
@@ -35,6 +41,19 @@ func (s *Space) named(t *types.Named) reflect.Type {
 		return s.interfaceType(u, name, t)
 	}
 	return s.namedOther(t, name)
+}
+
+// compiledInstance finds the instances of generic types that compiled packages themselves mention.
+func compiledInstance(name string) reflect.Type {
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[iter.Seq[string]](), reflect.TypeFor[iter.Seq[[]byte]](), reflect.TypeFor[iter.Seq[int]](),
+		reflect.TypeFor[iter.Seq2[int, string]](), reflect.TypeFor[iter.Seq[reflect.Value]](), reflect.TypeFor[iter.Seq2[reflect.Value, reflect.Value]](),
+	} {
+		if t.String() == name {
+			return t
+		}
+	}
+	return nil
 }
 
 // typeName is the name that the compiler gives: main.P, main.Pair[string,main.P].
