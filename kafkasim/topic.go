@@ -2,6 +2,7 @@ package kafkasim
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -27,10 +28,8 @@ func (c *Cluster) createTopic(name string, partitions, rf int, conf Config, assi
 	if !topicNames.MatchString(name) || name == "." || name == ".." {
 		misuse(where, "a topic's name has 1 to 249 letters, digits, dots, underscores and hyphens, and is not . or ..")
 	}
-	for i := range c.image().Topics {
-		if c.image().Topics[i].Name == name {
-			misuse(where, "there already is a topic %q", name)
-		}
+	if c.findTopic(name) >= 0 {
+		misuse(where, "there already is a topic %q", name)
 	}
 	if partitions < 1 || partitions > maxPartitions {
 		misuse(where, "%d partitions: want 1 to %d", partitions, maxPartitions)
@@ -43,7 +42,8 @@ func (c *Cluster) createTopic(name string, partitions, rf int, conf Config, assi
 	}
 	props, problem := config.ParseTopic(c.s.World.Broker.Topic, conf)
 	mustParse(where, problem)
-	cmd := machine.CreateTopic{Name: name, Partitions: int32(partitions), ReplicationFactor: int32(rf), Props: props}
+	cmd := machine.CreateTopic{Name: name, Partitions: int32(partitions), ReplicationFactor: int32(rf), Props: props,
+		Set: slices.Sorted(maps.Keys(conf))}
 	for _, ids := range assignment {
 		var nodes []machine.NodeID
 		for _, id := range ids {

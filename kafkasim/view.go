@@ -20,7 +20,9 @@ func (c *Cluster) View() *view.Cluster {
 		v.Brokers = append(v.Brokers, c.viewBroker(&c.s.Brokers[i]))
 	}
 	for t := range c.image().Topics {
-		v.Topics = append(v.Topics, c.viewTopic(int32(t), recordsShown))
+		if !c.image().Topics[t].Deleted {
+			v.Topics = append(v.Topics, c.viewTopic(int32(t), recordsShown))
+		}
 	}
 	for i := range c.s.Producers {
 		v.Producers = append(v.Producers, c.viewProducer(int32(i)))
@@ -37,12 +39,23 @@ func (c *Cluster) View() *view.Cluster {
 // image is the controller's: what the cluster's metadata say.
 func (c *Cluster) image() *machine.Image { return &c.s.Controller.Image }
 
-func (c *Cluster) topicCount() int { return len(c.image().Topics) }
+func (c *Cluster) topicCount() int { return len(c.topicNames()) }
+
+// topicNames are the names of the topics that there are, in the order of their creation.
+func (c *Cluster) topicNames() []string {
+	var names []string
+	for i := range c.image().Topics {
+		if t := &c.image().Topics[i]; !t.Deleted {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
 
 // findTopic finds a topic, -1 for none.
 func (c *Cluster) findTopic(name string) int32 {
 	for i := range c.image().Topics {
-		if c.image().Topics[i].Name == name {
+		if t := &c.image().Topics[i]; t.Name == name && !t.Deleted {
 			return int32(i)
 		}
 	}
@@ -54,11 +67,10 @@ func (c *Cluster) topicIndex(where, name string) int32 {
 	if i := c.findTopic(name); i >= 0 {
 		return i
 	}
-	var names []string
-	for i := range c.image().Topics {
-		names = append(names, c.image().Topics[i].Name)
+	if slices.ContainsFunc(c.image().Topics, func(t machine.TopicImage) bool { return t.Name == name }) {
+		misuse(where, "topic %q was deleted; create it anew with CreateTopic", name)
 	}
-	misuse(where, "there is no topic %q%s", name, meant(name, names, "create it with CreateTopic"))
+	misuse(where, "there is no topic %q%s", name, meant(name, c.topicNames(), "create it with CreateTopic"))
 	return -1
 }
 
@@ -73,17 +85,35 @@ func (c *Cluster) partitionOf(where, topic string, partition int) machine.TopicP
 
 // partitionNames are all partitions in the order of their numbers in the trace.
 func (c *Cluster) partitionNames() []view.PartitionName {
-	var out []view.PartitionName
-	for _, t := range c.image().Topics {
-		for p := range t.Partitions {
-			out = append(out, view.PartitionName{Topic: t.Name, ID: p, Replicas: ints(t.Partitions[p].Replicas)})
+	out := make([]view.PartitionName, len(c.s.Truth.Partitions))
+	for n := range out {
+		tp := c.byOrdinal(n)
+		out[n] = view.PartitionName{Topic: c.image().Topics[tp.Topic].Name, ID: int(tp.Partition)}
+		if reg := c.registration(tp); reg != nil {
+			out[n].Replicas = ints(reg.Replicas)
 		}
 	}
 	return out
 }
 
+// registration is the controller's record of a partition; of a deleted one, the last.
+func (c *Cluster) registration(tp machine.TopicPartition) *machine.PartitionRegistration {
+	t := &c.image().Topics[tp.Topic]
+	for _, ps := range [][]machine.PartitionRegistration{t.Partitions, t.Gone} {
+		if int(tp.Partition) < len(ps) {
+			return &ps[tp.Partition]
+		}
+	}
+	return nil
+}
+
 // byOrdinal turns a partition's number in the trace back into the partition.
 func (c *Cluster) byOrdinal(n int) machine.TopicPartition {
+	for _, a := range c.s.Added {
+		if at := int32(n) - a.Base; at >= 0 && at < a.Count {
+			return machine.TopicPartition{Topic: a.Topic, Partition: a.First + at}
+		}
+	}
 	t, found := slices.BinarySearch(c.s.TopicBase, int32(n))
 	if !found {
 		t--
@@ -100,8 +130,8 @@ func (c *Cluster) ordinalName(n int) string {
 
 // leads tells whether the controller has the broker as the leader of the partition with this number.
 func (c *Cluster) leads(broker, ordinal int) bool {
-	tp := c.byOrdinal(ordinal)
-	return int(c.image().Topics[tp.Topic].Partitions[tp.Partition].Leader) == broker
+	reg := c.registration(c.byOrdinal(ordinal))
+	return reg != nil && int(reg.Leader) == broker
 }
 
 func ints(ids []machine.NodeID) []int {
@@ -145,7 +175,7 @@ func (c *Cluster) viewPartition(tp machine.TopicPartition, records int) view.Par
 	reg := &topic.Partitions[tp.Partition]
 	v := view.Partition{
 		Topic: topic.Name, ID: int(tp.Partition), Leader: -1, LeaderEpoch: int(reg.LeaderEpoch), PartitionEpoch: int(reg.PartitionEpoch),
-		Replicas: ints(reg.Replicas), ISR: ints(reg.ISR), ELR: ints(reg.ELR), LastKnownELR: ints(reg.LastKnownELR),
+		Replicas: ints(reg.Replicas), ISR: ints(reg.ISR), ELR: ints(reg.ELR), LastKnownELR: ints(reg.LastKnownELR), Adding: ints(reg.Adding), Removing: ints(reg.Removing),
 		MinISR: min(int(topic.Props.MinInSyncReplicas), len(reg.Replicas)), HighWatermark: -1, LogEndOffset: -1,
 	}
 	if reg.Leader != machine.NoNode {

@@ -14,7 +14,8 @@ import (
 type Topic struct {
 	Name       string
 	Partitions []Partition
-	Error      string // Kafka's error when CreateTopic failed; else ""
+	Error      string // Kafka's error when CreateTopic or AddPartitions failed; else ""
+	what       string // what failed
 }
 
 // Partition is a snapshot of a partition: what the controller says of it, and every replica's log.
@@ -41,7 +42,10 @@ func (c *Cluster) Partition(topic string, partition int) *Partition {
 // String is a table with a row for each partition.
 func (t *Topic) String() string {
 	if t.Error != "" {
-		return fmt.Sprintf("topic %s was not created: %s", t.Name, t.Error)
+		if t.what == "" {
+			t.what = "was not created"
+		}
+		return fmt.Sprintf("topic %s %s: %s", t.Name, t.what, t.Error)
 	}
 	table := [][]string{{"PARTITION", "LEADER", "EPOCH", "REPLICAS", "ISR", "HW", "END"}}
 	for i := range t.Partitions {
@@ -57,6 +61,12 @@ func (p *Partition) String() string {
 	head := fmt.Sprintf("%s-%d  leader %s, leader epoch %d, ISR %s, min ISR %d", p.Topic, p.ID, brokerWord(p.Leader), p.LeaderEpoch, orNone(commas(p.ISR)), p.MinISR)
 	if len(p.ELR) > 0 {
 		head += ", ELR " + commas(p.ELR)
+	}
+	if len(p.Adding) > 0 {
+		head += ", adding " + commas(p.Adding)
+	}
+	if len(p.Removing) > 0 {
+		head += ", removing " + commas(p.Removing)
 	}
 	table := [][]string{{"BROKER", "ROLE", "ISR", "EPOCH", "START", "HW", "END", "LOG"}}
 	for i := range p.Logs {
@@ -141,9 +151,7 @@ func (d *Description) String() string { return d.text }
 // other rules than those of plain Kafka 4.3 the first line says which.
 func (c *Cluster) Describe(topics ...string) *Description {
 	if len(topics) == 0 {
-		for i := range c.image().Topics {
-			topics = append(topics, c.image().Topics[i].Name)
-		}
+		topics = c.topicNames()
 		slices.Sort(topics)
 	}
 	if len(topics) == 0 {
@@ -164,7 +172,7 @@ func (c *Cluster) Describe(topics ...string) *Description {
 // its replicas with the preferred leader first (O-22).
 func (c *Cluster) describeTopic(t int32) []string {
 	topic := &c.image().Topics[t]
-	rf := len(topic.Partitions[0].Replicas)
+	rf := len(topic.Partitions[0].Replicas) - len(topic.Partitions[0].Adding)
 	out := []string{fmt.Sprintf("Topic: %s\tTopicId: %s\tPartitionCount: %d\tReplicationFactor: %d\tConfigs: %s",
 		topic.Name, topicID(c.s.World.Seed, t), len(topic.Partitions), rf, c.topicConfigs(topic))}
 	for p := range topic.Partitions {
@@ -173,13 +181,23 @@ func (c *Cluster) describeTopic(t int32) []string {
 		if r.Leader != machine.NoNode {
 			leader = fmt.Sprint(r.Leader)
 		}
-		out = append(out, fmt.Sprintf("\tTopic: %s\tPartition: %d\tLeader: %s\tReplicas: %s\tIsr: %s\tElr: %s\tLastKnownElr: %s",
-			topic.Name, p, leader, commas(ints(r.Replicas)), commas(ints(r.ISR)), commas(ints(r.ELR)), commas(ints(r.LastKnownELR))))
+		moving := ""
+		if len(r.Adding) > 0 || len(r.Removing) > 0 {
+			moving = "\tAdding Replicas: " + commas(ints(r.Adding)) + "\tRemoving Replicas: " + commas(ints(r.Removing))
+		}
+		out = append(out, fmt.Sprintf("\tTopic: %s\tPartition: %d\tLeader: %s\tReplicas: %s\tIsr: %s%s\tElr: %s\tLastKnownElr: %s",
+			topic.Name, p, leader, commas(ints(r.Replicas)), commas(ints(r.ISR)), moving, commas(ints(r.ELR)), commas(ints(r.LastKnownELR))))
 	}
 	return out
 }
 
-// topicConfigs are the properties that differ from the brokers' defaults.
+// topicConfigs are the properties that the topic sets, and, with eligible leader replicas, the minimum ISR
+// that a cluster with them is formatted with (O-20).
 func (c *Cluster) topicConfigs(topic *machine.TopicImage) string {
-	return strings.Join(config.TopicOverrides(c.s.World.Broker.Topic, topic.Props), ",")
+	set := topic.Set
+	if c.s.World.ELR && !slices.Contains(set, "min.insync.replicas") {
+		set = append(slices.Clone(set), "min.insync.replicas")
+		slices.Sort(set)
+	}
+	return strings.Join(config.TopicValues(topic.Props, set), ",")
 }

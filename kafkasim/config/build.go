@@ -103,21 +103,6 @@ func ParseConsumer(given map[string]any) (Consumer, *Problem) {
 	return c, nil
 }
 
-// TopicOverrides are the topic properties that differ from the brokers' defaults, as name=value by name.
-func TopicOverrides(base, props Topic) []string {
-	var out []string
-	for i := range rows {
-		row := &rows[i]
-		if row.Owner != OwnerTopic || !row.Modelled {
-			continue
-		}
-		if a, b := valueOf(row.field(&base)), valueOf(row.field(&props)); a != b {
-			out = append(out, row.Name+"="+b)
-		}
-	}
-	return out
-}
-
 // valueOf is the text of the field that a pointer points to.
 func valueOf(field any) string {
 	switch f := field.(type) {

@@ -32,6 +32,9 @@ func (s *State) onAlterPartition(e Event, m AlterPartitionRequest) {
 		if changed {
 			records = append(records, MetadataRecord{Kind: PartitionChangeRecord, TP: p.TP, Partition: next})
 		}
+		if next.Leader != m.Broker {
+			r.Error = NEW_LEADER_ELECTED // the change completes a reassignment that takes the leader away (R2.22)
+		}
 		r.Leader, r.LeaderEpoch, r.PartitionEpoch, r.ISR = next.Leader, next.LeaderEpoch, next.PartitionEpoch, next.ISR
 	}
 	s.commit(records)

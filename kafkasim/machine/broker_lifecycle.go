@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"kafkalab/kafkasim/view"
 )
 
@@ -164,9 +166,19 @@ func (s *State) loadLogs(b *Broker) {
 			s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: old})
 		}
 	}
+	b.deleteStrays()
 	s.publish(b, b.Image.all())
 	s.after(s.World.Broker.ReplicaLagTimeMaxMs*1000/2, b.ID, ISRTimer{})
 	s.after(s.World.Broker.ReplicaHighWatermarkCheckpointMs*1000, b.ID, CheckpointTimer{})
+}
+
+// deleteStrays deletes the logs that the metadata do not give to this broker any more: while it was away
+// their topic was deleted or they were moved (LogManager's stray partitions).
+func (b *Broker) deleteStrays() {
+	b.Replicas = slices.DeleteFunc(b.Replicas, func(r Replica) bool {
+		reg := b.Image.partition(r.TP)
+		return reg == nil || !slices.Contains(reg.Replicas, b.ID)
+	})
 }
 
 // onCheckpointTimer writes the high watermarks to disk (R4.1).

@@ -233,12 +233,13 @@ func NewWatch(s *State) *Watch {
 // Observe checks a state against the one before and against itself, and remembers it.
 func (w *Watch) Observe(s *State) []Violation {
 	c := &checker{s: s}
-	for n, tp := range s.Controller.Image.all() {
+	for len(w.exposed) < len(s.Truth.Partitions) {
+		w.exposed = append(w.exposed, 0)
+	}
+	for _, tp := range s.Controller.Image.all() {
+		n := s.ordinal(tp)
 		if n < len(w.partitions) {
 			c.partitionStep(tp, &w.partitions[n])
-		}
-		if n == len(w.exposed) {
-			w.exposed = append(w.exposed, 0)
 		}
 		w.expose(c, n, tp)
 	}
@@ -267,10 +268,11 @@ func (c *checker) partitionStep(tp TopicPartition, old *PartitionRegistration) {
 	if e == 0 || now.Leader == NoNode || pe != 1 {
 		return
 	}
-	clean := slices.Contains(old.ISR, now.Leader) || slices.Contains(old.ELR, now.Leader)
+	moved := len(old.Adding)+len(old.Removing) > 0 && slices.Contains(now.ISR, now.Leader) // the change that completes a reassignment
+	clean := slices.Contains(old.ISR, now.Leader) || slices.Contains(old.ELR, now.Leader) || moved
 	marked := now.Recovering && len(now.ISR) == 1 && len(now.ELR) == 0
 	lastKnown := c.s.World.ELR && slices.Equal(old.LastKnownELR, []NodeID{now.Leader})
-	allowed := c.s.Controller.Image.Topics[tp.Topic].Props.UncleanLeaderElectionEnable || lastKnown
+	allowed := c.s.Controller.Image.Topics[tp.Topic].Props.UncleanLeaderElectionEnable || lastKnown || c.s.Truth.partition(c.s, tp).Asked
 	c.require(clean || marked && allowed, 20, "%v: leader %d was elected from ISR %v, ELR %v, last known %v", tp, now.Leader, old.ISR, old.ELR, old.LastKnownELR)
 }
 
@@ -302,9 +304,11 @@ func (c *checker) replicaStep(b *Broker, r *Replica, old *replicaMark) {
 
 // remember keeps what the next Observe compares with.
 func (w *Watch) remember(s *State) {
-	w.partitions = w.partitions[:0]
-	for t := range s.Controller.Image.Topics {
-		w.partitions = append(w.partitions, s.Controller.Image.Topics[t].Partitions...)
+	for len(w.partitions) < len(s.Truth.Partitions) {
+		w.partitions = append(w.partitions, PartitionRegistration{})
+	}
+	for _, tp := range s.Controller.Image.all() {
+		w.partitions[s.ordinal(tp)] = *s.Controller.Image.partition(tp)
 	}
 	w.brokers = append(w.brokers[:0], s.Controller.Image.Brokers...)
 	if w.replicas == nil {

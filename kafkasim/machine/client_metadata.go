@@ -140,7 +140,12 @@ func (m *Metadata) updateTopic(t *MetaTopic, r *TopicMetadata) {
 		return
 	}
 	if t.Topic != r.Topic {
-		t.Topic, t.Parts = r.Topic, nil
+		// A topic of this name that was deleted and made anew: nothing of the old one counts. Records may
+		// still wait for partitions that it no longer has.
+		t.Topic, t.Parts = r.Topic, slices.Clone(t.Parts)
+		for i := range t.Parts {
+			t.Parts[i] = MetaPart{LeaderEpoch: -1}
+		}
 	}
 	if n := len(r.Partitions); n != len(t.Parts) {
 		t.Parts = append(slices.Clone(t.Parts), make([]MetaPart, max(n-len(t.Parts), 0))...)

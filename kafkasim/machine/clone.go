@@ -25,6 +25,7 @@ func (s *State) Clone() *State {
 	c.Controller.Image = s.Controller.Image.clone()
 	c.Controller.Sessions, c.Controller.Parked = slices.Clone(s.Controller.Sessions), slices.Clone(s.Controller.Parked)
 	c.Clients, c.TopicBase = slices.Clip(s.Clients), slices.Clip(s.TopicBase)
+	c.Added = slices.Clip(s.Added)
 	c.Producers = slices.Clone(s.Producers)
 	for i := range c.Producers {
 		c.Producers[i] = s.Producers[i].clone()

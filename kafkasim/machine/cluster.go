@@ -51,6 +51,8 @@ func (s *State) applyCluster(c Command) Result {
 		return s.createTopic(c)
 	case ElectLeaders:
 		return s.electLeader(c)
+	case AddPartitions, AlterTopic, DeleteTopic, Reassign:
+		return s.applyTopic(c)
 	}
 	return s.applyBroker(c)
 }

@@ -26,6 +26,7 @@ type CreateTopic struct {
 	Partitions        int32
 	ReplicationFactor int32
 	Props             config.Topic
+	Set               []string // the properties that were given, by name
 	Assignment        [][]NodeID
 }
 

@@ -87,7 +87,7 @@ func (s *State) fencedBefore(r *MetadataRecord) bool {
 	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
 		return s.Controller.Image.broker(r.Broker.ID).Fenced
 	case PartitionChangeRecord:
-		if r.Partition.Recovering && !s.Controller.Image.partition(r.TP).Recovering {
+		if reg := s.Controller.Image.partition(r.TP); r.Partition.Recovering && !reg.Recovering {
 			s.Truth.partition(s, r.TP).Unclean = true
 		}
 	}

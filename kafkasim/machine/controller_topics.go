@@ -18,30 +18,20 @@ func (s *State) createTopic(c CreateTopic) Result {
 		return fail(code)
 	}
 	topic := int32(len(im.Topics))
-	records := []MetadataRecord{{Kind: TopicRecord, TP: TopicPartition{topic, -1}, Name: c.Name, Props: c.Props}}
-	for p, replicas := range assignment {
-		isr := make([]NodeID, 0, len(replicas))
-		for _, id := range replicas {
-			if im.broker(id).active() {
-				isr = append(isr, id)
-			}
-		}
-		if len(isr) == 0 {
-			if c.Assignment != nil {
-				return fail(INVALID_REPLICA_ASSIGNMENT)
-			}
-			return fail(INVALID_REPLICATION_FACTOR)
-		}
-		records = append(records, MetadataRecord{
-			Kind: PartitionRecord, TP: TopicPartition{topic, int32(p)},
-			Partition: PartitionRegistration{Replicas: replicas, ISR: isr, Leader: isr[0]},
-		})
+	records := []MetadataRecord{{Kind: TopicRecord, TP: TopicPartition{topic, -1}, Name: c.Name, Props: c.Props, Set: c.Set}}
+	if s.World.ELR && slices.Contains(c.Set, minISRName) {
+		records = append(records, MetadataRecord{Kind: ClearElrRecord, TP: TopicPartition{topic, -1}}) // R3.16
 	}
-	base := int32(0)
-	if topic > 0 {
-		base = s.TopicBase[topic-1] + int32(len(im.Topics[topic-1].Partitions))
+	partitions, ok := s.newPartitions(topic, 0, assignment)
+	switch {
+	case ok:
+		records = append(records, partitions...)
+	case c.Assignment != nil:
+		return fail(INVALID_REPLICA_ASSIGNMENT)
+	default:
+		return fail(INVALID_REPLICATION_FACTOR)
 	}
-	s.TopicBase = append(s.TopicBase, base)
+	s.TopicBase = append(s.TopicBase, int32(len(s.Truth.Partitions)))
 	s.Truth.Partitions = append(s.Truth.Partitions, make([]PartitionTruth, len(assignment))...)
 	s.commit(records)
 	return Result{ID: topic}
@@ -89,5 +79,5 @@ func (s *State) placeTopic(c *CreateTopic) ([][]NodeID, Code) {
 	case factor <= 0 || int(factor) > len(usable):
 		return nil, INVALID_REPLICATION_FACTOR
 	}
-	return s.placeStriped(usable, int(partitions), int(factor))
+	return s.placeStriped(usable, uint64(len(s.Controller.Image.Topics)), int(partitions), int(factor))
 }

@@ -34,6 +34,9 @@ func (s *State) electLeader(c ElectLeaders) Result {
 	case !c.Unclean && (!changed || next.Leader != reg.Replicas[0]):
 		return answer(PREFERRED_LEADER_NOT_AVAILABLE)
 	}
+	if c.Unclean {
+		s.Truth.partition(s, c.TP).Asked = true
+	}
 	s.commit([]MetadataRecord{{Kind: PartitionChangeRecord, TP: c.TP, Partition: next}})
 	return answer(NONE)
 }

@@ -76,7 +76,7 @@ func TestPartitionChange(t *testing.T) {
 			}
 			c.want.Replicas = c.old.Replicas
 			change := partitionChange{
-				old: &c.old, isr: c.isr, elr: c.old.ELR, unclean: c.unclean, minISR: c.minISR, elrEnabled: c.elr, election: c.how,
+				old: &c.old, isr: c.isr, replicas: c.old.Replicas, elr: c.old.ELR, unclean: c.unclean, minISR: c.minISR, elrEnabled: c.elr, election: c.how,
 				acceptable: func(id NodeID) bool { return slices.Contains(c.active, id) && !slices.Contains(c.unclean, id) },
 			}
 			got, _ := change.build()

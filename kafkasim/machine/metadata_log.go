@@ -26,6 +26,9 @@ const (
 	PartitionRecord
 	PartitionChangeRecord
 	ProducerIDsRecord
+	TopicConfigRecord // the topic's properties from now on
+	RemoveTopicRecord
+	ClearElrRecord // forgets the eligible leader replicas of a topic (R3.16)
 )
 
 // MetadataRecord is one record of the metadata log; its offset is its index. Records are immutable.
@@ -34,7 +37,8 @@ type MetadataRecord struct {
 	Broker    BrokerRegistration // RegisterBroker and BrokerRegistrationChange
 	TP        TopicPartition     // Partition, PartitionChange; Topic names the topic alone
 	Name      string             // Topic
-	Props     config.Topic       // Topic
+	Props     config.Topic       // Topic, TopicConfig
+	Set       []string           // Topic, TopicConfig: the properties that the topic itself sets, by name
 	Partition PartitionRegistration
 	NextID    int64 // ProducerIDs: the first id of the next block
 }
@@ -60,6 +64,8 @@ type PartitionRegistration struct {
 	ISR            []NodeID
 	ELR            []NodeID // KIP-966
 	LastKnownELR   []NodeID
+	Adding         []NodeID // by a reassignment that is under way (KIP-455)
+	Removing       []NodeID
 	Leader         NodeID // NoNode for none
 	LeaderEpoch    int32
 	PartitionEpoch int32
@@ -70,7 +76,10 @@ type PartitionRegistration struct {
 type TopicImage struct {
 	Name       string
 	Props      config.Topic
+	Set        []string // the properties that the topic itself sets, by name; immutable
 	Partitions []PartitionRegistration
+	Deleted    bool
+	Gone       []PartitionRegistration // of a deleted topic: what its partitions were; immutable
 }
 
 // Image is the cluster as of an offset of the metadata log.
@@ -97,15 +106,33 @@ func (im *Image) apply(r *MetadataRecord) {
 	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
 		im.Brokers[r.Broker.ID-1] = r.Broker
 	case TopicRecord:
-		im.Topics = append(im.Topics, TopicImage{Name: r.Name, Props: r.Props})
+		im.Topics = append(im.Topics, TopicImage{Name: r.Name, Props: r.Props, Set: r.Set})
 	case PartitionRecord:
 		t := &im.Topics[r.TP.Topic]
 		t.Partitions = append(t.Partitions, r.Partition)
 	case PartitionChangeRecord:
 		im.Topics[r.TP.Topic].Partitions[r.TP.Partition] = r.Partition
 	case ProducerIDsRecord:
+	case TopicConfigRecord:
+		im.Topics[r.TP.Topic].Props, im.Topics[r.TP.Topic].Set = r.Props, r.Set
+	case RemoveTopicRecord:
+		t := &im.Topics[r.TP.Topic]
+		t.Deleted, t.Gone, t.Partitions = true, t.Partitions, nil
+	case ClearElrRecord:
+		im.clearELR(r.TP.Topic)
 	}
 	im.Offset++
+}
+
+// clearELR forgets the eligible leaders of a topic: one more partition epoch for each partition that had
+// any (R3.16, R3.10).
+func (im *Image) clearELR(topic int32) {
+	for i := range im.Topics[topic].Partitions {
+		if p := &im.Topics[topic].Partitions[i]; len(p.ELR) > 0 || len(p.LastKnownELR) > 0 {
+			p.ELR, p.LastKnownELR = nil, nil
+			p.PartitionEpoch++
+		}
+	}
 }
 
 // broker is the registration of a broker; id must be one of the world's brokers.
@@ -126,7 +153,7 @@ func (im *Image) partition(tp TopicPartition) *PartitionRegistration {
 // topic finds a topic by name: its index, -1 when the image does not have it.
 func (im *Image) topic(name string) int32 {
 	for i := range im.Topics {
-		if im.Topics[i].Name == name {
+		if im.Topics[i].Name == name && !im.Topics[i].Deleted {
 			return int32(i)
 		}
 	}

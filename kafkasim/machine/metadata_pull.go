@@ -46,14 +46,26 @@ func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
 	for i := range m.Records {
 		r := &m.Records[i]
 		b.Image.apply(r)
-		if r.Kind == PartitionRecord || r.Kind == PartitionChangeRecord {
+		switch r.Kind {
+		case PartitionRecord, PartitionChangeRecord:
 			changed = addChanged(changed, r.TP)
+		case ClearElrRecord, RemoveTopicRecord:
+			changed = b.Image.addTopic(changed, r.TP.Topic)
 		}
 	}
 	if b.serves() && len(changed) > 0 {
 		s.publish(b, changed)
 	}
 	s.pullMetadata(b)
+}
+
+// addTopic adds every partition that a topic has or had.
+func (im *Image) addTopic(list []TopicPartition, topic int32) []TopicPartition {
+	t := &im.Topics[topic]
+	for p := range max(len(t.Partitions), len(t.Gone)) {
+		list = addChanged(list, TopicPartition{topic, int32(p)})
+	}
+	return list
 }
 
 // addChanged adds a partition to a sorted list.

@@ -5,7 +5,7 @@ import "slices"
 // What a change does to a partition's registration: the new ISR and ELR, and who leads.
 //
 // Kafka: PartitionChangeBuilder, ReplicationControlManager.generateLeaderAndIsrUpdates. KIP-704 (recovery
-// state), KIP-966 part 1 (eligible leader replicas). Simplified: no reassignment, no log directories.
+// state), KIP-966 part 1 (eligible leader replicas), KIP-455 (reassignment: reassign.go).
 
 // Election says how a leader may be chosen (R3.13).
 type Election uint8
@@ -21,6 +21,9 @@ const (
 type partitionChange struct {
 	old        *PartitionRegistration
 	isr        []NodeID // the target ISR
+	replicas   []NodeID // the target replicas
+	adding     []NodeID
+	removing   []NodeID
 	elr        []NodeID // the target ELR
 	unclean    []NodeID // replicas whose last shutdown was unclean
 	minISR     int      // effective (R1.9)
@@ -35,8 +38,10 @@ type partitionChange struct {
 // build returns the new registration; false when nothing changes. Every change adds 1 to the partition epoch,
 // a change of leader (to none, too) adds 1 to the leader epoch (R3.10).
 func (c *partitionChange) build() (PartitionRegistration, bool) {
+	c.completeReassignment()
 	c.targetELR()
 	next := *c.old
+	next.Replicas, next.Adding, next.Removing = c.replicas, c.adding, c.removing
 	if c.recovered {
 		next.Recovering = false
 	}
@@ -62,7 +67,7 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 		return next, false
 	}
 	next.PartitionEpoch++
-	if next.Leader != c.old.Leader || c.newEpoch(&next) {
+	if next.Leader != c.old.Leader || removesAny(c.old.Replicas, next.Replicas) || c.newEpoch(&next) {
 		next.LeaderEpoch++
 	}
 	return next, true
@@ -78,6 +83,11 @@ func (c *partitionChange) newEpoch(next *PartitionRegistration) bool {
 		slices.ContainsFunc(c.old.ISR, func(id NodeID) bool { return !slices.Contains(next.ISR, id) })
 }
 
+// removesAny tells whether a replica leaves the assignment.
+func removesAny(old, now []NodeID) bool {
+	return slices.ContainsFunc(old, func(id NodeID) bool { return !slices.Contains(now, id) })
+}
+
 // targetELR is the first half of R3.16: with enough in-sync replicas nobody else is eligible; else whoever
 // was in the ISR or the ELR and is not in the target ISR, except after an unclean shutdown. In the order of
 // ids, as Kafka writes it.
@@ -90,7 +100,7 @@ func (c *partitionChange) targetELR() {
 		return
 	}
 	for _, id := range slices.Concat(c.old.ELR, c.old.ISR) {
-		if !slices.Contains(c.isr, id) && !slices.Contains(c.unclean, id) && !slices.Contains(c.elr, id) {
+		if !slices.Contains(c.isr, id) && !slices.Contains(c.unclean, id) && !slices.Contains(c.elr, id) && slices.Contains(c.replicas, id) {
 			c.elr = append(c.elr, id)
 		}
 	}
@@ -99,21 +109,21 @@ func (c *partitionChange) targetELR() {
 
 // elect is R3.13. unclean tells that the leader is neither in the ISR nor eligible.
 func (c *partitionChange) elect() (leader NodeID, unclean bool) {
-	if c.election == PreferredElection && c.valid(c.old.Replicas[0]) {
-		return c.old.Replicas[0], false
+	if c.election == PreferredElection && c.valid(c.replicas[0]) {
+		return c.replicas[0], false
 	}
 	if c.valid(c.old.Leader) {
 		return c.old.Leader, false
 	}
-	if i := slices.IndexFunc(c.old.Replicas, c.valid); i >= 0 {
-		return c.old.Replicas[i], false
+	if i := slices.IndexFunc(c.replicas, c.valid); i >= 0 {
+		return c.replicas[i], false
 	}
 	if c.canElectLastKnown() {
 		return c.old.LastKnownELR[0], true
 	}
 	if c.election == UncleanElection {
-		if i := slices.IndexFunc(c.old.Replicas, c.acceptable); i >= 0 {
-			return c.old.Replicas[i], true
+		if i := slices.IndexFunc(c.replicas, c.acceptable); i >= 0 {
+			return c.replicas[i], true
 		}
 	}
 	return NoNode, false
@@ -146,6 +156,7 @@ func (c *partitionChange) lastKnownLeader(next *PartitionRegistration) {
 // same tells whether two registrations say the same, epochs aside.
 func (p *PartitionRegistration) same(o *PartitionRegistration) bool {
 	return p.Leader == o.Leader && p.Recovering == o.Recovering && slices.Equal(p.Replicas, o.Replicas) &&
+		slices.Equal(p.Adding, o.Adding) && slices.Equal(p.Removing, o.Removing) &&
 		slices.Equal(p.ISR, o.ISR) && slices.Equal(p.ELR, o.ELR) && slices.Equal(p.LastKnownELR, o.LastKnownELR)
 }
 
@@ -202,7 +213,8 @@ func (s *State) change(tp TopicPartition) *partitionChange {
 	im := &s.Controller.Image
 	reg := im.partition(tp)
 	c := &partitionChange{
-		old: reg, isr: reg.ISR, elr: reg.ELR, minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR, rules: s.World.Rules,
+		old: reg, isr: reg.ISR, elr: reg.ELR, replicas: reg.Replicas, adding: reg.Adding, removing: reg.Removing,
+		minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR, rules: s.World.Rules,
 		acceptable: func(id NodeID) bool { return im.broker(id).active() },
 	}
 	if im.Topics[tp.Topic].Props.UncleanLeaderElectionEnable {

@@ -57,9 +57,9 @@ func (s *State) usableBrokers() []usableBroker {
 	return list
 }
 
-// placeStriped places a topic's partitions.
-func (s *State) placeStriped(usable []usableBroker, partitions, factor int) ([][]NodeID, Code) {
-	p := newPlacer(usable, &seededDice{seed: s.World.Seed, topic: uint64(len(s.Controller.Image.Topics))})
+// placeStriped places partitions; draws names the request's draws.
+func (s *State) placeStriped(usable []usableBroker, draws uint64, partitions, factor int) ([][]NodeID, Code) {
+	p := newPlacer(usable, &seededDice{seed: s.World.Seed, topic: draws})
 	if p.unfenced == 0 {
 		return nil, INVALID_REPLICATION_FACTOR
 	}

@@ -49,7 +49,7 @@ func (c *chaos) act() {
 	if c.below(4) == 0 {
 		other = FirstController
 	}
-	switch n := c.below(27); {
+	switch n := c.below(29); {
 	case n < 10:
 		for range 1 + c.below(6) {
 			c.write()
@@ -77,6 +77,10 @@ func (c *chaos) act() {
 		c.meddle(func(e Event) Command { return DelayMessage{e.Seq, int64(1+c.below(3000)) * ms} })
 	case n == 25:
 		c.meddle(func(e Event) Command { return DeliverMessage{e.Seq} })
+	case n == 26:
+		c.administrate(id, NodeID(1+c.below(len(c.Brokers))))
+	case n == 27:
+		c.do(ElectLeaders{TP: c.topics[c.below(len(c.topics))]})
 	case n == 22 && id != other:
 		c.do(SetLatency{id, other, int64(1+c.below(50)) * ms})
 	}
@@ -92,6 +96,26 @@ func (c *chaos) meddle(f func(Event) Command) {
 	}
 	if len(wire) > 0 {
 		c.do(f(wire[c.below(len(wire))]))
+	}
+}
+
+// administrate moves a partition, cancels that, or changes a topic's minimum ISR.
+func (c *chaos) administrate(a, b NodeID) {
+	tp := c.topics[c.below(len(c.topics))]
+	switch t := &c.Controller.Image.Topics[tp.Topic]; c.below(4) {
+	case 0:
+		c.do(Reassign{TP: tp})
+	case 1:
+		if c.registration(tp).Leader == NoNode {
+			return // ClearElrRecord forgets the last known leader too: TestAlterTopicStrandsALeaderlessPartition
+		}
+		props := t.Props
+		props.MinInSyncReplicas = int32(1 + c.below(3))
+		c.do(AlterTopic{Topic: t.Name, Props: props, Set: []string{minISRName}})
+	default:
+		if a != b {
+			c.do(Reassign{TP: tp, Replicas: []NodeID{a, b}})
+		}
 	}
 }
 

@@ -90,9 +90,17 @@ func (b *Broker) findReplica(tp TopicPartition) (int, bool) {
 // publish lets a broker's replicas follow its image, for the partitions that changed: leaders first, then
 // followers, as ReplicaManager.applyDelta does.
 func (s *State) publish(b *Broker, changed []TopicPartition) {
+	for _, tp := range changed {
+		if reg := b.Image.partition(tp); reg == nil || !slices.Contains(reg.Replicas, b.ID) {
+			s.dropReplica(b, tp)
+		}
+	}
 	for _, leaders := range [...]bool{true, false} {
 		for _, tp := range changed {
 			reg := b.Image.partition(tp)
+			if reg == nil {
+				continue
+			}
 			if (reg.Leader == b.ID) == leaders && slices.Contains(reg.Replicas, b.ID) {
 				s.follow(b, tp, reg)
 			}
@@ -118,6 +126,18 @@ func (s *State) follow(b *Broker, tp TopicPartition, reg *PartitionRegistration)
 	}
 }
 
+// dropReplica deletes a replica that this broker is not to have any more: its topic was deleted, or a
+// reassignment has moved it away. Requests that wait for it get their errors (R1.16).
+func (s *State) dropReplica(b *Broker, tp TopicPartition) {
+	i, found := b.findReplica(tp)
+	if !found {
+		return
+	}
+	b.Replicas = slices.Delete(b.Replicas, i, i+1)
+	s.completeProduces(b, tp)
+	s.completeFetches(b, tp)
+}
+
 // becomeLeader is R1.8. The ISR of the record is committed and cancels any change that was on its way.
 func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) {
 	was := r.Role
@@ -132,6 +152,8 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 		r.LeaderEpoch = reg.LeaderEpoch
 		s.note(view.Change{Kind: view.BecameLeader, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: int64(r.LeaderEpoch), B: r.Log.End})
 		s.judgeLosses(r.TP)
+	} else {
+		r.sameEpochRemotes(b.ID)
 	}
 	r.PartitionEpoch = reg.PartitionEpoch
 	if s.advanceHighWatermark(b, r) {
@@ -161,6 +183,30 @@ func (s *State) resetRemotes(r *Replica, self NodeID, wasLeader bool) {
 			if inISR {
 				x.LastFetch = s.Now
 			}
+		}
+		r.Remotes = append(r.Remotes, x)
+	}
+}
+
+// sameEpochRemotes follows a changed assignment within one epoch (R1.8): what is known of the replicas that
+// stay is kept, and nothing is known of those that come (R1.19).
+func (r *Replica) sameEpochRemotes(self NodeID) {
+	same := len(r.Remotes) == len(r.Replicas)-1
+	for i := range r.Remotes {
+		same = same && slices.Contains(r.Replicas, r.Remotes[i].Broker)
+	}
+	if same {
+		return
+	}
+	old := r.Remotes
+	r.Remotes = make([]Remote, 0, len(r.Replicas)-1)
+	for _, id := range r.Replicas {
+		if id == self {
+			continue
+		}
+		x := Remote{Broker: id, End: -1, LogStart: -1, LastFetchLeaderEnd: -1, LastFetch: longAgo, LastCaughtUp: longAgo, BrokerEpoch: -1}
+		if i := slices.IndexFunc(old, func(o Remote) bool { return o.Broker == id }); i >= 0 {
+			x = old[i]
 		}
 		r.Remotes = append(r.Remotes, x)
 	}

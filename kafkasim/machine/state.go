@@ -25,6 +25,7 @@ type State struct {
 	// TopicBase numbers partitions for view.Change: partition p of topic t is TopicBase[t]+p, so that
 	// partitions count through in the order of their creation. CreateTopic appends to it.
 	TopicBase []int32
+	Added     []AddedPartitions // … but for partitions that a topic got later
 
 	LastConn uint32 // the last connection number that a broker has taken
 
@@ -43,10 +44,19 @@ func (s *State) broker(id NodeID) *Broker {
 	return &s.Brokers[id-1]
 }
 
+// AddedPartitions are Count partitions that were added to a topic, from First on; Base is the number of the
+// first of them.
+type AddedPartitions struct{ Topic, First, Count, Base int32 }
+
 // ordinal is the number by which a view.Change names a partition; -1 for a topic that does not exist.
 func (s *State) ordinal(tp TopicPartition) int {
 	if tp.Topic < 0 || int(tp.Topic) >= len(s.TopicBase) {
 		return -1
+	}
+	for i := range s.Added {
+		if a := &s.Added[i]; a.Topic == tp.Topic && tp.Partition >= a.First && tp.Partition < a.First+a.Count {
+			return int(a.Base + tp.Partition - a.First)
+		}
 	}
 	return int(s.TopicBase[tp.Topic] + tp.Partition)
 }

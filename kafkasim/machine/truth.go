@@ -25,6 +25,7 @@ type AckedBatch struct {
 // rules.
 type PartitionTruth struct {
 	Unclean  bool // a leader was elected that was neither in sync nor eligible
+	Asked    bool // … because an administrator asked for it
 	DiskLoss bool // a replica lost records that it had answered for
 }
 
@@ -37,11 +38,11 @@ func (t *Truth) partition(s *State, tp TopicPartition) *PartitionTruth {
 // cut: it is lost while the log of the leader that the controller names does not hold it. What an
 // acknowledged record's loss means to a learner is exactly this, whoever is to blame.
 func (s *State) judgeLosses(tp TopicPartition) {
-	leader := s.Controller.Image.partition(tp).Leader
-	if leader == NoNode {
-		return
+	reg := s.Controller.Image.partition(tp)
+	if reg == nil || reg.Leader == NoNode {
+		return // a deleted topic's records are not lost, they were deleted
 	}
-	r := s.broker(leader).replica(tp)
+	r := s.broker(reg.Leader).replica(tp)
 	if r == nil || r.Role != Leader {
 		return
 	}

@@ -135,7 +135,7 @@ func (e *Env) verb(a Args) (string, error) {
 	if e.C == nil && name != "cluster" && name != "page" && name != "widget" {
 		return "", fmt.Errorf("the first line of a story is cluster, page or widget, not %q", name)
 	}
-	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.clientVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
+	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
 		if out, ok, err := group(name, a); ok || err != nil {
 			return out, err
 		}

@@ -47,7 +47,9 @@ type Partition struct {
 	ISR            []int
 	ELR            []int // eligible leader replicas (KIP-966)
 	LastKnownELR   []int
-	MinISR         int // the effective minimum (R1.9)
+	Adding         []int // replicas that a reassignment adds (R3.35)
+	Removing       []int // … and those that it takes away
+	MinISR         int   // the effective minimum (R1.9)
 	HighWatermark  int64
 	LogEndOffset   int64 // HighWatermark and LogEndOffset are those of the leader, or of the last one; -1 when unknown
 	Logs           []Replica

@@ -138,9 +138,16 @@ func (r *replay) produceAtNewLeader(op Operation, saw json.RawMessage) error {
 	return r.byHand(op, 0, seq, values, saw)
 }
 
-// restart starts the old leader, which then takes its leadership back by a preferred election.
+// restart starts a broker, waits until it is back in the ISR, and gives it its leadership back.
 func (r *replay) restart(op Operation, _ json.RawMessage) error {
-	return fmt.Errorf("%w: preferred election", errInexpressible)
+	r.Apply(machine.StartBroker{Broker: machine.NodeID(op.num("broker", 0))})
+	tp := r.tp(op)
+	if !r.await(patience, func() bool { return len(r.registration(tp).ISR) == len(r.registration(tp).Replicas) }) {
+		return fmt.Errorf("broker %d is not back in the ISR", op.num("broker", 0))
+	}
+	r.Apply(machine.ElectLeaders{TP: tp})
+	r.quiet()
+	return nil
 }
 
 // jvmStart is about how long a broker's process takes before it registers; the recorded clusters ran on

@@ -20,11 +20,16 @@ func kafkaID(n machine.NodeID) int {
 
 // equalIDs compares a set of brokers with a sorted list of ids.
 func equalIDs(got []machine.NodeID, want []int) bool {
-	ids := make([]int, len(got))
-	for i, n := range got {
+	return slices.Equal(sorted(idsOf(got)), want)
+}
+
+// idsOf is a list of brokers as recordings write it.
+func idsOf(nodes []machine.NodeID) []int {
+	ids := make([]int, len(nodes))
+	for i, n := range nodes {
 		ids[i] = int(n)
 	}
-	return slices.Equal(sorted(ids), want)
+	return ids
 }
 
 func equalLists(what string, got, want []string) error {
@@ -69,6 +74,15 @@ func (r *replay) compareSnapshot(op Operation, saw json.RawMessage) error {
 	for _, s := range sets {
 		if s.want != nil && !equalIDs(s.got, sorted(s.want)) {
 			return fmt.Errorf("%s %v, want %v", s.name, s.got, s.want)
+		}
+	}
+	for _, l := range []struct {
+		name string
+		got  []machine.NodeID
+		want []int
+	}{{"replicas", got.Replicas, want.Replicas}, {"adding", got.Adding, want.Adding}, {"removing", got.Removing, want.Removing}} {
+		if (l.want != nil || l.name != "replicas") && !slices.Equal(idsOf(l.got), l.want) {
+			return fmt.Errorf("%s %v, want %v", l.name, l.got, l.want)
 		}
 	}
 	if got.Recovering != (want.Recovery == "RECOVERING") {

@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/machine"
@@ -56,9 +57,12 @@ func (r *replay) createTopic(op Operation, saw json.RawMessage) error {
 	given := map[string]any{}
 	var configs map[string]string
 	op.into("configs", &configs)
+	var set []string
 	for name, value := range configs {
 		given[name] = value
+		set = append(set, name)
 	}
+	slices.Sort(set)
 	props, problem := config.ParseTopic(r.World.Broker.Topic, given)
 	if problem != nil {
 		return fmt.Errorf("%w: %s", errInexpressible, problem.Text)
@@ -74,7 +78,7 @@ func (r *replay) createTopic(op Operation, saw json.RawMessage) error {
 			assignment[p] = append(assignment[p], machine.NodeID(id))
 		}
 	}
-	res := r.Apply(machine.CreateTopic{Name: op.str("topic"), Props: props, Assignment: assignment})
+	res := r.Apply(machine.CreateTopic{Name: op.str("topic"), Props: props, Set: set, Assignment: assignment})
 	if res.Error != machine.NONE {
 		return fmt.Errorf("CreateTopic: %v", res.Error)
 	}

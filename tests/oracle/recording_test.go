@@ -99,7 +99,9 @@ type snapshot struct {
 	Replicas       []int
 	ISR            []int
 	ELR            []int
-	LastKnownELR   []int  `json:"lastKnownElr"`
+	LastKnownELR   []int `json:"lastKnownElr"`
+	Adding         []int
+	Removing       []int
 	Recovery       string // "RECOVERING" while it is so
 	Logs           map[string]*logSnapshot
 }

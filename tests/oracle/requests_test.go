@@ -156,7 +156,11 @@ func (r *replay) listOffsets(op Operation, saw json.RawMessage) error {
 	default:
 		return fmt.Errorf("%w: ListOffsets by time", errInexpressible)
 	}
-	answer, ok := r.call(r.leader(tp), machine.ListOffsetsRequest{Parts: []machine.ListOffsetsPart{{TP: tp, Timestamp: ts, LeaderEpoch: -1}}}).(machine.ListOffsetsResponse)
+	return r.listOffsetsAt(r.leader(tp), tp, ts, saw)
+}
+
+func (r *replay) listOffsetsAt(to int, tp machine.TopicPartition, ts int64, saw json.RawMessage) error {
+	answer, ok := r.call(to, machine.ListOffsetsRequest{Parts: []machine.ListOffsetsPart{{TP: tp, Timestamp: ts, LeaderEpoch: -1}}}).(machine.ListOffsetsResponse)
 	if !ok {
 		return fmt.Errorf("no answer to ListOffsets")
 	}

@@ -1,0 +1,126 @@
+package machine
+
+import (
+	"slices"
+
+	"kafkalab/kafkasim/config"
+)
+
+// Changes of topics that exist, on the controller: partitions, properties, deletion.
+//
+// Kafka: ReplicationControlManager.createPartitions, deleteTopics; ConfigurationControlManager
+// (incrementalAlterConfigs, and the ClearElrRecord of KIP-966).
+
+// AddPartitions raises the number of partitions of a topic to Total (R3.34).
+type AddPartitions struct {
+	Topic string
+	Total int32
+}
+
+// AlterTopic replaces a topic's properties: Props are all of them, Set are the names of those that the topic
+// itself sets from now on.
+type AlterTopic struct {
+	Topic string
+	Props config.Topic
+	Set   []string
+}
+
+// DeleteTopic deletes a topic with all its records.
+type DeleteTopic struct{ Topic string }
+
+func (AddPartitions) command() {}
+func (AlterTopic) command()    {}
+func (DeleteTopic) command()   {}
+
+// applyTopic carries out what an administrator does to a topic.
+func (s *State) applyTopic(c Command) Result {
+	code := UNKNOWN_TOPIC_OR_PARTITION
+	switch c := c.(type) {
+	case AddPartitions:
+		if t := s.Controller.Image.topic(c.Topic); t >= 0 {
+			code = s.addPartitions(t, c.Total)
+		}
+	case AlterTopic:
+		if t := s.Controller.Image.topic(c.Topic); t >= 0 {
+			code = s.alterTopic(t, &c)
+		}
+	case DeleteTopic:
+		if t := s.Controller.Image.topic(c.Topic); t >= 0 {
+			s.commit([]MetadataRecord{{Kind: RemoveTopicRecord, TP: TopicPartition{t, -1}}})
+			code = NONE
+		}
+	case Reassign:
+		code = s.reassign(&c)
+	}
+	return Result{Error: code, ID: -1}
+}
+
+// addPartitions is R3.34: as many replicas as the others have, placed by a fresh stripe. Old records stay
+// where they are, so keys may be in two partitions from now on (P-6).
+func (s *State) addPartitions(topic, total int32) Code {
+	im := &s.Controller.Image
+	first := int32(len(im.Topics[topic].Partitions))
+	if total <= first {
+		return INVALID_PARTITIONS
+	}
+	usable := s.usableBrokers()
+	factor := len(im.Topics[topic].Partitions[0].Replicas)
+	if factor > len(usable) {
+		return INVALID_REPLICATION_FACTOR
+	}
+	assignment, code := s.placeStriped(usable, uint64(topic)|uint64(first)<<32, int(total-first), factor)
+	if code != NONE {
+		return code
+	}
+	records, ok := s.newPartitions(topic, first, assignment)
+	if !ok {
+		return INVALID_REPLICATION_FACTOR
+	}
+	s.Added = append(s.Added, AddedPartitions{Topic: topic, First: first, Count: total - first, Base: int32(len(s.Truth.Partitions))})
+	s.Truth.Partitions = append(s.Truth.Partitions, make([]PartitionTruth, total-first)...)
+	s.commit(records)
+	return NONE
+}
+
+// newPartitions are the records of new partitions: the ISR is the active replicas in replica order, the
+// leader the first of them (R3.31); false when a partition would have none.
+func (s *State) newPartitions(topic, first int32, assignment [][]NodeID) ([]MetadataRecord, bool) {
+	var records []MetadataRecord
+	for p, replicas := range assignment {
+		isr := make([]NodeID, 0, len(replicas))
+		for _, id := range replicas {
+			if s.Controller.Image.broker(id).active() {
+				isr = append(isr, id)
+			}
+		}
+		if len(isr) == 0 {
+			return nil, false
+		}
+		records = append(records, MetadataRecord{
+			Kind: PartitionRecord, TP: TopicPartition{topic, first + int32(p)},
+			Partition: PartitionRegistration{Replicas: replicas, ISR: isr, Leader: isr[0]},
+		})
+	}
+	return records, true
+}
+
+// minISRName is the property whose change makes eligible leader replicas void.
+const minISRName = "min.insync.replicas"
+
+// alterTopic writes the properties, and, with ELR, a ClearElrRecord when the minimum ISR was set where it
+// was not, set to another value, or unset: who was eligible under one minimum may not be under another
+// (R3.16).
+func (s *State) alterTopic(topic int32, c *AlterTopic) Code {
+	t := &s.Controller.Image.Topics[topic]
+	if t.Props == c.Props && slices.Equal(t.Set, c.Set) {
+		return NONE
+	}
+	was, is := slices.Contains(t.Set, minISRName), slices.Contains(c.Set, minISRName)
+	clears := was != is || is && t.Props.MinInSyncReplicas != c.Props.MinInSyncReplicas
+	records := []MetadataRecord{{Kind: TopicConfigRecord, TP: TopicPartition{topic, -1}, Props: c.Props, Set: c.Set}}
+	if s.World.ELR && clears {
+		records = append(records, MetadataRecord{Kind: ClearElrRecord, TP: TopicPartition{topic, -1}})
+	}
+	s.commit(records)
+	return NONE
+}

@@ -1,0 +1,55 @@
+package simtest
+
+// adminVerb does what an administrator does.
+func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
+	switch name {
+	case "alter-topic": // alter-topic orders min.insync.replicas=2 max.message.bytes=default
+		conf := a.config()
+		for k, v := range conf {
+			if v == "default" {
+				conf[k] = nil
+			}
+		}
+		return e.C.AlterTopic(a.word(1), conf).String(), true, nil
+	case "delete-topic": // delete-topic orders
+		return e.C.DeleteTopic(a.word(1)).String(), true, nil
+	case "add-partitions", "elect-preferred", "elect-unclean": // add-partitions orders 5; elect-preferred orders [0 1]
+	case "reassign", "cancel-reassign": // reassign orders-0 3 2; cancel-reassign orders-0
+		return e.reassignVerb(name, a)
+	default:
+		return "", false, nil
+	}
+	numbers, err := a.numbers(2)
+	if err != nil {
+		return "", true, err
+	}
+	switch name {
+	case "elect-preferred":
+		return e.C.ElectPreferred(a.word(1), numbers...).String(), true, nil
+	case "elect-unclean":
+		return e.C.ElectUnclean(a.word(1), numbers...).String(), true, nil
+	}
+	total, err := a.number(2)
+	if err != nil {
+		return "", true, err
+	}
+	if t := e.C.AddPartitions(a.word(1), total); t.Error != "" {
+		return t.String(), true, nil
+	}
+	return "", true, nil
+}
+
+func (e *Env) reassignVerb(name string, a Args) (string, bool, error) {
+	topic, id, err := partition(a.word(1))
+	if err != nil {
+		return "", true, err
+	}
+	if name == "cancel-reassign" {
+		return e.C.CancelReassign(topic, id).String(), true, nil
+	}
+	brokers, err := a.numbers(2)
+	if err != nil {
+		return "", true, err
+	}
+	return e.C.Reassign(topic, id, brokers...).String(), true, nil
+}
