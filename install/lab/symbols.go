@@ -396,6 +396,7 @@ func symbols4() map[string]reflect.Value {
 		"Message":     reflect.ValueOf((*p4.Message)(nil)),
 		"Messages":    reflect.ValueOf((*p4.Messages)(nil)),
 		"New":         reflect.ValueOf(p4.New),
+		"Outcome":     reflect.ValueOf((*p4.Outcome)(nil)),
 		"Page":        reflect.ValueOf(p4.Page),
 		"Partition":   reflect.ValueOf((*p4.Partition)(nil)),
 		"Polled":      reflect.ValueOf((*p4.Polled)(nil)),
