@@ -193,7 +193,7 @@ func (e *Engine) cellDecl(obj types.Object) (ast.Node, string) {
 			blank(text, s)
 		}
 	}
-	f, _ := parser.ParseFile(e.docSet, "cell", "package main; "+string(text), parser.ParseComments)
+	f, _ := parser.ParseFile(e.docSet, "cell", "package main\n\n"+string(text), parser.ParseComments)
 	if f == nil {
 		return nil, ""
 	}

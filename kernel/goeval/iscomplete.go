@@ -12,7 +12,7 @@ import (
 func (e *Engine) IsComplete(code string) kernel.Completeness {
 	toks := tokens(code)
 	depth := 0
-	var last token.Token
+	var last, before token.Token
 	for _, t := range toks {
 		switch t.tok {
 		case token.LPAREN, token.LBRACE, token.LBRACK:
@@ -23,13 +23,13 @@ func (e *Engine) IsComplete(code string) kernel.Completeness {
 			}
 		}
 		if t.tok != token.EOF && !(t.tok == token.SEMICOLON && t.lit == "\n") {
-			last = t.tok
+			before, last = last, t.tok
 		}
 	}
 	if openLiteral(code) {
 		return kernel.Completeness{Status: "incomplete"}
 	}
-	if depth > 0 || goesOn(last) {
+	if depth > 0 || goesOn(last) || before == token.TYPE {
 		return kernel.Completeness{Status: "incomplete", Indent: strings.Repeat("\t", max(depth, 0))}
 	}
 	p, err := e.parse(newSource(0, code))

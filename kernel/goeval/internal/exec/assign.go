@@ -89,7 +89,7 @@ func (c *compiler) initVar(v *types.Var, x any) stmt {
 	// value, then the new cell.
 	off, into, rt := l.off, c.ops(t).into(x), c.rt(t)
 	return func(fr *Frame) ctl {
-		cell := newAt(rt)
+		cell := newOf(rt)
 		into(fr, cell)
 		*(*ptr)(unsafe.Add(fr.mem, off)) = cell
 		return ctlNext

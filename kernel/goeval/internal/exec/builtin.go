@@ -127,7 +127,7 @@ func (c *compiler) newOf(e *ast.CallExpr) any {
 		return c.allocated(t, c.ops(t).into(x.ev))
 	}
 	rt := c.rt(c.typeOf(e.Args[0]))
-	return ev[ptr](func(*Frame) ptr { return reflect.New(rt).UnsafePointer() })
+	return ev[ptr](func(*Frame) ptr { return newOf(rt) })
 }
 
 // size compiles an argument of make.

@@ -231,7 +231,7 @@ func (c *compiler) pack(vs []value, t, elem types.Type) part {
 		sets = append(sets, c.ops(elem).into(v.ev))
 	}
 	return part{t, func(fr *Frame, dst ptr) {
-		p := reflect.New(rt).UnsafePointer()
+		p := newOf(rt)
 		for i, set := range sets {
 			set(fr, unsafe.Add(p, uintptr(i)*size))
 		}

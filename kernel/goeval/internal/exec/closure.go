@@ -99,7 +99,7 @@ func (c *Closure) callback(args []reflect.Value) []reflect.Value {
 	code := c.fn.body()
 	m := code.machine
 	th := &Thread{m: m, run: m.Current(), callback: true}
-	if n := m.callbacks.Add(1); n > maxCallbacks {
+	if n := m.callbacks.Add(1); n%maxCallbacks == 0 {
 		m.tooDeep(th)
 	}
 	returned := false

@@ -174,7 +174,7 @@ func (c *compiler) fresh(v *types.Var, l loc) func(*Frame) {
 		return nil
 	}
 	rt, off := c.rt(c.typ(v.Type())), l.off
-	return func(fr *Frame) { *(*ptr)(unsafe.Add(fr.mem, off)) = reflect.New(rt).UnsafePointer() }
+	return func(fr *Frame) { *(*ptr)(unsafe.Add(fr.mem, off)) = newOf(rt) }
 }
 
 // varLoc finds a variable: of this function, of one around it, of the session, or compiled.

@@ -27,7 +27,7 @@ func (c *compiler) composite(e *ast.CompositeLit) value {
 	tmp, fill := c.temp(t), c.fill(e, t)
 	rt := c.rt(t)
 	at := tmp.address()
-	zero := reflect.New(rt).UnsafePointer()
+	zero := newOf(rt)
 	word := rtype.Word(rt)
 	return c.prefixed(pre, value{t: t, k: cMem, ev: ev[ptr](func(fr *Frame) ptr {
 		dst := at(fr)
@@ -74,7 +74,7 @@ func isAggregate(t types.Type) bool { return classOf(t) == cMem }
 func (c *compiler) allocated(t types.Type, fill filler) ev[ptr] {
 	rt := c.rt(t)
 	return func(fr *Frame) ptr {
-		p := reflect.New(rt).UnsafePointer()
+		p := newOf(rt)
 		fill(fr, p)
 		return p
 	}
@@ -153,7 +153,7 @@ func (c *compiler) sliceLiteral(e *ast.CompositeLit, t types.Type, u *types.Slic
 	})
 	rt := c.rt(types.NewArray(u.Elem(), int64(n)))
 	return value{t: t, k: cSlice, ev: ev[slice](func(fr *Frame) slice {
-		p := reflect.New(rt).UnsafePointer()
+		p := newOf(rt)
 		for _, part := range parts {
 			part(fr, p)
 		}

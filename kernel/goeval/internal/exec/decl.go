@@ -6,14 +6,11 @@ import (
 	"go/constant"
 	"go/types"
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 )
 
 var oneConstant = constant.MakeInt64(1)
-
-func newAt(rt reflect.Type) ptr { return reflect.New(rt).UnsafePointer() }
 
 // declStmt compiles a declaration inside a function: variables only do something.
 func (c *compiler) declStmt(d *ast.GenDecl) stmt {

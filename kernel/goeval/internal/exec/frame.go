@@ -70,7 +70,7 @@ func (c *code) enter(th *Thread, up *Frame, clo []ptr) *Frame {
 	if fr == nil {
 		fr = &Frame{code: c, mem: nothingAt}
 		if c.frame != nil {
-			fr.mem = reflect.New(c.frame).UnsafePointer()
+			fr.mem = newOf(c.frame)
 		}
 	}
 	fr.th, fr.up, fr.clo = th, up, clo

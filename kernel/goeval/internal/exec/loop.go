@@ -3,7 +3,6 @@ package exec
 import (
 	"go/ast"
 	"go/types"
-	"reflect"
 	"unsafe"
 )
 
@@ -103,7 +102,7 @@ func (c *compiler) iterationCopies(init ast.Stmt) func(*Frame) {
 		rt, move, off := c.rt(t), c.ops(t).move(), l.off
 		copies = append(copies, func(fr *Frame) {
 			cell := (*ptr)(unsafe.Add(fr.mem, off))
-			fresh := reflect.New(rt).UnsafePointer()
+			fresh := newOf(rt)
 			move(fresh, *cell)
 			*cell = fresh
 		})

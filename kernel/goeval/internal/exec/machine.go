@@ -91,7 +91,7 @@ func (m *Machine) Poll() {
 }
 
 // maxCallbacks is how many nested calls from compiled code are believed without looking at the stack.
-const maxCallbacks = 500
+const maxCallbacks = 500 // the stack is looked at each time the number is a multiple
 
 // tooDeep looks whether many callbacks mean endless recursion through compiled code (a String method
 // that formats its receiver): then the goroutine ends, before its stack ends the process.

@@ -61,7 +61,7 @@ func (m memory) after(pre func(*Frame), v any) any { return scalar[ptr]{}.after(
 func (m memory) drop(v any) stmt                   { return scalar[ptr]{}.drop(v) }
 
 func (m memory) zero() any {
-	z := reflect.New(m.rt).UnsafePointer()
+	z := newOf(m.rt)
 	return ev[ptr](func(*Frame) ptr { return z })
 }
 
@@ -72,7 +72,7 @@ func (m memory) box(word ptr, direct bool, v any) ev[iface] {
 	}
 	return func(fr *Frame) iface {
 		src := e(fr)
-		dst := reflect.New(rt).UnsafePointer()
+		dst := newOf(rt)
 		typedmemmove(m.word, dst, src)
 		return iface{word, dst}
 	}

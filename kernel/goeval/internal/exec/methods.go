@@ -142,7 +142,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection) value 
 	fn, ft, rt := &Func{Name: obj.Name(), code: k}, c.funcType(sig), c.rt(x.t)
 	into, face := c.ops(x.t).into(x.ev), types.IsInterface(x.t)
 	return value{t: c.typeOf(e), k: cPtr, ev: ev[ptr](func(fr *Frame) ptr {
-		cell := reflect.New(rt).UnsafePointer()
+		cell := newOf(rt)
 		into(fr, cell)
 		if face && *(*ptr)(cell) == nil {
 			fr.pos = pos

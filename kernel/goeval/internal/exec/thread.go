@@ -2,7 +2,6 @@ package exec
 
 import (
 	"go/token"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
@@ -12,7 +11,7 @@ import (
 
 // stackLimit is how many bytes of stack one goroutine may take before it is ended. The run time's own
 // limit, which kills the process, is 1 GB and stacks grow by doubling.
-const stackLimit = 256 << 20
+const stackLimit = 128 << 20
 
 // Reasons for stopping a run.
 const (
@@ -273,5 +272,3 @@ func (fr *Frame) recoverNow() iface {
 func (i iface) toAny() any { return *(*any)(unsafe.Pointer(&i)) }
 
 func fromAny(x any) iface { return *(*iface)(unsafe.Pointer(&x)) }
-
-func valueAt(t reflect.Type, p ptr) reflect.Value { return reflect.NewAt(t, p).Elem() }
