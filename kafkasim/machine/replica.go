@@ -140,7 +140,7 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 
 // becomeLeader is R1.8. The ISR of the record is committed and cancels any change that was on its way.
 func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) {
-	was := r.Role
+	was, sameEpoch := r.Role, reg.LeaderEpoch == r.LeaderEpoch
 	r.Role, r.Leader, r.Replicas = Leader, b.ID, reg.Replicas
 	r.ISR, r.Change = reg.ISR, ISRChange{}
 	if reg.LeaderEpoch > r.LeaderEpoch {
@@ -156,7 +156,7 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 		r.sameEpochRemotes(b.ID)
 	}
 	r.PartitionEpoch = reg.PartitionEpoch
-	if s.advanceHighWatermark(b, r) {
+	if still := sameEpoch && s.World.Rules.Without(AlterMovesHighWatermark); !still && s.advanceHighWatermark(b, r) {
 		s.highWatermarkMoved(b, r.TP)
 	}
 	if was == Follower {

@@ -13,6 +13,9 @@ import (
 
 // exceptionName is the Java client's name for what a delivery failed with.
 func exceptionName(errorName string) string {
+	if errorName == "REQUEST_TIMED_OUT" {
+		return "TimeoutException" // the class has a name of its own
+	}
 	if strings.HasSuffix(errorName, "Exception") {
 		return errorName
 	}
@@ -26,6 +29,9 @@ func exceptionName(errorName string) string {
 // javaProducerSend lets a real producer of the simulator send one record, without idempotence when acks
 // are not all, as the Java client does by itself (P-80).
 func (r *replay) javaProducerSend(op Operation, saw json.RawMessage) error {
+	if r.rec.Cluster.ZooKeeper {
+		return r.oldProducerSend(op, saw)
+	}
 	given := map[string]any{"acks": op.str("acks")}
 	for _, name := range []string{"retries", "delivery.timeout.ms", "request.timeout.ms"} {
 		if n := op.num(name, -1); n >= 0 {

@@ -85,7 +85,7 @@ func (r *replay) compareSnapshot(op Operation, saw json.RawMessage) error {
 			return fmt.Errorf("%s %v, want %v", l.name, l.got, l.want)
 		}
 	}
-	if got.Recovering != (want.Recovery == "RECOVERING") {
+	if !r.rec.Cluster.ZooKeeper && got.Recovering != (want.Recovery == "RECOVERING") {
 		return fmt.Errorf("recovering %v, want %q", got.Recovering, want.Recovery)
 	}
 	for id, log := range want.Logs {
@@ -120,6 +120,11 @@ func (r *replay) compareLog(broker int, tp machine.TopicPartition, want *logSnap
 	alive := r.Brokers[broker-1].Process != machine.NotRunning
 	if want.HW != nil && alive && l.HighWatermark != *want.HW {
 		return fmt.Errorf("high watermark %d, want %d", l.HighWatermark, *want.HW)
+	}
+	if want.Records != nil {
+		if err := r.compareRecords(l, want.Records); err != nil {
+			return err
+		}
 	}
 	var epochs [][2]int64
 	for _, e := range l.Epochs {

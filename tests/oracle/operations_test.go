@@ -17,7 +17,7 @@ var operations = map[string]func(*replay, Operation, json.RawMessage) error{
 	"waitLeader":            (*replay).waitLeader,
 	"waitAnyLeader":         (*replay).waitAnyLeader,
 	"kill9":                 (*replay).kill9,
-	"start":                 (*replay).start,
+	"start":                 (*replay).startOld,
 	"sigterm":               (*replay).sigterm,
 	"sleepMs":               (*replay).sleep,
 	"stallReplicationFrom":  (*replay).stallReplication,
@@ -48,6 +48,18 @@ var operations = map[string]func(*replay, Operation, json.RawMessage) error{
 	"kill9AndRestartAtOnce":   (*replay).restartAtOnce,
 	"sigtermAndRestartAtOnce": (*replay).restartAtOnce,
 	"brokerRecords":           (*replay).brokerRecords,
+
+	"sigstop":                (*replay).sigstop,
+	"sigcont":                (*replay).sigcont,
+	"copyPartitionDirectory": (*replay).copyPartitionDirectory,
+	"kill9Both":              (*replay).killBoth,
+	"kill9InOrder":           (*replay).killInOrder,
+	"startIfDead":            (*replay).startIfDead,
+	"consumerReadAll":        (*replay).consumerReadAll,
+
+	"raiseLeaderEpochs": (*replay).raiseLeaderEpochs,
+	"craftLogs":         (*replay).craftLogs,
+	"truncationResult":  (*replay).truncationResult,
 }
 
 func (r *replay) createTopic(op Operation, saw json.RawMessage) error {
@@ -138,14 +150,6 @@ func (r *replay) kill9(op Operation, _ json.RawMessage) error {
 	return nil
 }
 
-func (r *replay) start(op Operation, _ json.RawMessage) error {
-	if !op.has("broker") {
-		return fmt.Errorf("%w: starting a controller", errInexpressible)
-	}
-	r.Apply(machine.StartBroker{Broker: machine.NodeID(op.num("broker", 0))})
-	return nil
-}
-
 func (r *replay) sigterm(op Operation, _ json.RawMessage) error {
 	id := machine.NodeID(op.num("broker", 0))
 	r.Apply(machine.StopBroker{Broker: id})
@@ -155,9 +159,9 @@ func (r *replay) sigterm(op Operation, _ json.RawMessage) error {
 	return nil
 }
 
-func (r *replay) sleep(op Operation, _ json.RawMessage) error {
+func (r *replay) sleep(op Operation, saw json.RawMessage) error {
 	r.run(op.num("ms", 0) * millis)
-	return nil
+	return r.compareSnapshot(op, saw)
 }
 
 // eachFollowerLink visits the other brokers: what the leader's listener sends to them is stalled.

@@ -22,6 +22,8 @@ type Recording struct {
 		Racks       map[string]string
 		Features    map[string]int
 		Config      map[string]string
+		ZooKeeper   bool
+		Sessions    map[string]int64 `json:"zookeeper.session.timeout.ms"`
 	}
 	Steps []struct {
 		Do  Operation
@@ -111,6 +113,8 @@ type logSnapshot struct {
 	LEO    *int64
 	HW     *int64
 	Epochs [][2]int64
+	// Records are "offset:value@epoch"; only some recordings have them.
+	Records []string
 }
 
 type batchSnapshot struct {

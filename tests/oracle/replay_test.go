@@ -33,33 +33,40 @@ type replay struct {
 	answers     map[uint32]machine.Payload
 	notes       int // visible changes since the last look
 	producerID  int64
+	saved       map[int]machine.Replica // copies of disks, by broker
+	rounds      map[machine.TopicPartition][]round
 	pids        map[int64]string // the recording's names for producer ids, by order of appearance
 }
 
 func newReplay(t testing.TB, rec *Recording) *replay {
-	r := &replay{t: t, rec: rec, topics: map[string]int32{}, answers: map[uint32]machine.Payload{}, producerID: -1, pids: map[int64]string{}}
+	r := &replay{t: t, rec: rec, topics: map[string]int32{}, answers: map[uint32]machine.Payload{}, producerID: -1, saved: map[int]machine.Replica{}, rounds: map[machine.TopicPartition][]round{}, pids: map[int64]string{}}
 	given := map[string]any{}
 	for name, value := range rec.Cluster.Config {
 		if p, ok := config.Lookup(config.OwnerBroker, name); ok && p.Modelled {
 			given[name] = value
 		}
 	}
+	rec.zooKeeper(given)
 	broker, problem := config.ParseBroker(given)
 	if problem != nil {
 		t.Fatal(problem.Text)
 	}
-	elr, set := rec.Cluster.Features["eligible.leader.replicas.version"]
-	r.State = machine.New(machine.World{
-		Brokers: int32(len(rec.Cluster.Brokers)), Seed: 1, Tick: 1000, Latency: 300, Broker: broker,
-		ELR: !set || elr > 0,
-	})
+	w := machine.World{Brokers: int32(len(rec.Cluster.Brokers)), Seed: 1, Tick: 1000, Latency: 300, Broker: broker}
+	if err := rec.generation(&w); err != nil {
+		t.Fatal(err)
+	}
+	r.State = machine.New(w)
 	r.run(warmUp)
 	return r
 }
 
 // step takes one event and keeps what it answers to a probe.
 func (r *replay) step() {
+	after := r.watchTruncation()
 	e, _ := r.Step()
+	if after != nil {
+		after(&e)
+	}
 	if e.To >= machine.FirstProbe {
 		r.answers[e.Correlation] = e.Payload
 	}
