@@ -34,7 +34,7 @@ type imports struct {
 	packages map[string]*types.Package // what was read, and what it mentions
 	fset     *token.FileSet
 	loaded   map[string]map[string]reflect.Value
-	compiled map[*types.TypeName]reflect.Type
+	compiled map[string]reflect.Type
 	sources  map[*types.Package]bool
 	shadows  map[string]*shadow
 }
@@ -43,7 +43,7 @@ func newImports(libs []Library) (*imports, error) {
 	i := &imports{
 		libs: libs, exps: map[string]*zip.File{}, names: map[string]string{}, fset: token.NewFileSet(),
 		packages: map[string]*types.Package{},
-		loaded:   map[string]map[string]reflect.Value{}, compiled: map[*types.TypeName]reflect.Type{},
+		loaded:   map[string]map[string]reflect.Value{}, compiled: map[string]reflect.Type{},
 		sources: map[*types.Package]bool{}, shadows: map[string]*shadow{},
 	}
 	for _, l := range libs {
@@ -125,34 +125,35 @@ func (i *imports) symbols(path string) map[string]reflect.Value {
 }
 
 // compiledType is the run-time type behind a compiled defined type.
-func (i *imports) compiledType(obj *types.TypeName) (reflect.Type, error) {
-	if v, ok := i.symbols(obj.Pkg().Path())[obj.Name()]; ok && v.Kind() == reflect.Pointer {
+func (i *imports) compiledType(obj *types.TypeName, name string) (reflect.Type, error) {
+	path := obj.Pkg().Path()
+	if v, ok := i.symbols(path)[name]; ok && v.Kind() == reflect.Pointer {
 		return v.Type().Elem(), nil
 	}
+	key := path + "." + name
 	i.mu.Lock()
-	t, ok := i.compiled[obj]
+	t, ok := i.compiled[key]
 	i.mu.Unlock()
-	if ok {
-		return t, nil
-	}
-	if t := i.findType(obj); t != nil {
+	if !ok {
+		t = i.findType(path, name)
 		i.mu.Lock()
-		i.compiled[obj] = t
+		i.compiled[key] = t
 		i.mu.Unlock()
-		return t, nil
 	}
-	return nil, fmt.Errorf("it is not available in cells")
+	if t == nil {
+		return nil, fmt.Errorf("it is not available in cells")
+	}
+	return t, nil
 }
 
 // findType looks for a type that is not exported, or belongs to a package that cells cannot import,
 // among the types that the known symbols mention.
-func (i *imports) findType(obj *types.TypeName) reflect.Type {
-	want := obj.Pkg().Path()
+func (i *imports) findType(want, name string) reflect.Type {
 	seen := map[reflect.Type]bool{}
 	for _, l := range i.libs {
 		for path := range l.Symbols {
 			for _, v := range i.symbols(path) {
-				if t := searchType(v.Type(), want, obj.Name(), seen); t != nil {
+				if t := searchType(v.Type(), want, name, seen); t != nil {
 					return t
 				}
 			}

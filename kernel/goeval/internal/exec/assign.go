@@ -40,12 +40,40 @@ func isBlank(e ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
+// operandsOf are the parts of left sides that are computed beforehand. A map element itself is not: it is
+// assigned to, not read.
+func operandsOf(lhs ...ast.Expr) []ast.Expr {
+	var ops []ast.Expr
+	for _, e := range lhs {
+		switch e := ast.Unparen(e).(type) {
+		case *ast.Ident:
+		case *ast.IndexExpr:
+			ops = append(append(ops, operandOf(e.X)...), e.Index)
+		case *ast.StarExpr:
+			ops = append(ops, e.X)
+		case *ast.SelectorExpr:
+			ops = append(ops, operandOf(e.X)...)
+		default:
+			ops = append(ops, e)
+		}
+	}
+	return ops
+}
+
+// operandOf leaves out plain variables, which are looked at when the assignment happens.
+func operandOf(e ast.Expr) []ast.Expr {
+	if _, ok := e.(*ast.Ident); ok {
+		return nil
+	}
+	return []ast.Expr{e}
+}
+
 // assignOne compiles x = e and x := e.
 func (c *compiler) assignOne(lhs, rhs ast.Expr, define bool) stmt {
 	if isBlank(lhs) {
 		return c.discard(rhs)
 	}
-	pre := c.hoist(lhs, rhs)
+	pre := c.hoistAssign(lhs, rhs)
 	if id, ok := ast.Unparen(lhs).(*ast.Ident); ok {
 		obj := c.u.Info.ObjectOf(id).(*types.Var)
 		if c.declares(id) {
@@ -64,9 +92,6 @@ func (c *compiler) assignOne(lhs, rhs ast.Expr, define bool) stmt {
 	}
 	x := c.expr(lhs)
 	v := c.exprTo(rhs, x.t)
-	if _, isCall := ast.Unparen(rhs).(*ast.CallExpr); isCall && x.loc.kind == locAddr && pre == nil {
-		return c.ops(x.t).store(*x.loc, v.ev)
-	}
 	return after(pre, c.ops(x.t).store(*x.loc, v.ev))
 }
 
@@ -202,7 +227,7 @@ func (c *compiler) mapLvalue(e *ast.IndexExpr, x value, u *types.Map) *lvalue {
 
 // assignMany compiles a, b = x, y: all operands first, then the assignments from left to right.
 func (c *compiler) assignMany(lhs, rhs []ast.Expr) stmt {
-	pre := c.hoist(append(append([]ast.Expr{}, lhs...), rhs...)...)
+	pre := c.hoist(append(operandsOf(lhs...), rhs...)...)
 	var preps, all, sets []stmt
 	for i := range lhs {
 		l := c.lvalueType(lhs[i])
@@ -248,7 +273,7 @@ func (c *compiler) lvalueType(e ast.Expr) types.Type {
 
 // assignTuple compiles a, b = f() and the comma-ok forms.
 func (c *compiler) assignTuple(lhs []ast.Expr, rhs ast.Expr) stmt {
-	pre := c.hoist(lhs...)
+	pre := c.hoist(operandsOf(lhs...)...)
 	do, vals := c.multi(rhs)
 	run := func(fr *Frame) ctl { do(fr); return ctlNext }
 	var preps, sets []stmt
@@ -317,7 +342,7 @@ func (c *compiler) assertOk(e *ast.TypeAssertExpr) (func(*Frame), []value) {
 
 // opAssign compiles x op= y.
 func (c *compiler) opAssign(lhs, rhs ast.Expr, op token.Token, pos token.Pos) stmt {
-	pre := c.hoist(lhs, rhs)
+	pre := c.hoistOp(lhs, rhs)
 	l := c.lvalue(lhs)
 	x := l.load()
 	var v value
@@ -376,5 +401,5 @@ func (c *compiler) incDec(s *ast.IncDecStmt) stmt {
 		return inc
 	}
 	v := value{t: x.t, k: x.k, ev: arith(x.k, op, s.TokPos, x.ev, one.ev)}
-	return after(c.hoist(s.X), sequence(append(l.prep, l.store(v))))
+	return after(c.hoistOp(s.X, nil), sequence(append(l.prep, l.store(v))))
 }

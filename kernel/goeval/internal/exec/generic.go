@@ -87,7 +87,7 @@ func (c *compiler) staticInstance(obj *types.Func, id *ast.Ident, pos token.Pos)
 		env[params.At(i)] = a
 	}
 	sig := subst(withoutRecv(obj.Signature()), env).(*types.Signature)
-	if fn, ok := c.m.compiledInstance(obj, args); ok {
+	if fn, ok := readyInstance(obj, args); ok {
 		return callee{sig: sig, compiled: fn}
 	}
 	return callee{sig: sig, fn: c.m.instance(obj, args, env, pos)}

@@ -20,6 +20,38 @@ func (c *compiler) hoist(operands ...ast.Expr) func(*Frame) {
 	for _, e := range operands {
 		s.walk(e)
 	}
+	return s.compile()
+}
+
+// hoistOp is hoist for lhs op= rhs: lhs is read after the calls in rhs.
+func (c *compiler) hoistOp(lhs, rhs ast.Expr) func(*Frame) {
+	s := hoistScan{c: c}
+	if x, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok {
+		s.walk(x.X)
+		s.walk(x.Index)
+		s.impure = true
+	} else {
+		s.walk(lhs)
+	}
+	s.walk(rhs)
+	return s.compile()
+}
+
+// hoistAssign is hoist for lhs = rhs: the calls in lhs come first, since the rest of lhs is looked at
+// when the value is there.
+func (c *compiler) hoistAssign(lhs, rhs ast.Expr) func(*Frame) {
+	s := hoistScan{c: c}
+	for _, e := range operandsOf(lhs) {
+		s.walk(e)
+	}
+	s.needed = len(s.calls) > 0
+	s.walk(rhs)
+	return s.compile()
+}
+
+// compile puts the calls found into temporaries if that is needed.
+func (s *hoistScan) compile() func(*Frame) {
+	c := s.c
 	if !s.needed {
 		return nil
 	}

@@ -204,9 +204,6 @@ func (c *compiler) invokeCompiled(inv *invocation, to callee, parts []part, pos 
 	fn := to.compiled
 	inv.temps = temps
 	inv.do = func(fr *Frame) { call.run(fr, fn, temps) }
-	if direct := c.direct(to, parts, temps, pos); direct != nil {
-		inv.do = direct
-	}
 	inv.late = func(fr *Frame) lateCall { return call.late(fr, fn) }
 }
 

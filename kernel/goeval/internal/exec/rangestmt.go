@@ -16,6 +16,7 @@ type rangeVars struct {
 	key, elem   loc
 	hasK, hasV  bool
 	setK, setV  stmt
+	prep        []stmt
 	keyT, elemT types.Type
 }
 
@@ -24,26 +25,29 @@ func (c *compiler) rangeVars(s *ast.RangeStmt, keyT, elemT types.Type) *rangeVar
 	v := &rangeVars{keyT: keyT, elemT: elemT}
 	if s.Key != nil && !isBlank(s.Key) {
 		v.hasK, v.key = true, c.temp(keyT)
-		v.setK = c.rangeSet(s.Key, v.key, keyT)
+		v.setK = c.rangeSet(s.Key, v.key, keyT, &v.prep)
 	}
 	if s.Value != nil && !isBlank(s.Value) {
 		v.hasV, v.elem = true, c.temp(elemT)
-		v.setV = c.rangeSet(s.Value, v.elem, elemT)
+		v.setV = c.rangeSet(s.Value, v.elem, elemT, &v.prep)
 	}
 	return v
 }
 
-func (c *compiler) rangeSet(e ast.Expr, from loc, t types.Type) stmt {
-	var first []stmt
+// rangeSet compiles the assignment to one variable; what the left side computes goes to prep, since both
+// variables are assigned at once.
+func (c *compiler) rangeSet(e ast.Expr, from loc, t types.Type, prep *[]stmt) stmt {
 	to := t
 	if vt := c.lvalueType(e); vt != nil {
 		to = vt
 	}
-	set := c.storeLater(e, c.convert(c.place(t, from), to), &first)
-	return sequence(append(first, set))
+	return c.storeLater(e, c.convert(c.place(t, from), to), prep)
 }
 
 func (v *rangeVars) set(fr *Frame) {
+	for _, p := range v.prep {
+		p(fr)
+	}
 	if v.setK != nil {
 		v.setK(fr)
 	}

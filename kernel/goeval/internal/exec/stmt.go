@@ -387,8 +387,14 @@ func (c *compiler) lateOf(e *ast.CallExpr) func(*Frame) lateCall {
 
 // lateBuiltin is lateOf for the builtins.
 func (c *compiler) lateBuiltin(e *ast.CallExpr, name string) func(*Frame) lateCall {
-	if name == "recover" { // called by the defer statement itself, it recovers nothing
-		return func(*Frame) lateCall { return func(*Thread, *Frame, *Panic) {} }
+	if name == "recover" { // it counts as called by the function that has the defer statement
+		return func(*Frame) lateCall {
+			return func(_ *Thread, up *Frame, armed *Panic) {
+				if up != nil && armed == nil {
+					up.recoverNow()
+				}
+			}
+		}
 	}
 	// A small function takes the operands as parameters and does what the builtin does.
 	var vars []*types.Var

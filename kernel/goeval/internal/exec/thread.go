@@ -261,6 +261,9 @@ func (fr *Frame) runWithDefers() {
 // recoverNow is the builtin: it works in a function that a defer statement called.
 func (fr *Frame) recoverNow() iface {
 	p := fr.armed
+	for up := fr.up; p == nil && up != nil && up.code.synthetic; up = up.up {
+		p = up.armed // a wrapper in front of a deferred method
+	}
 	if p == nil || p.recovered {
 		return iface{}
 	}

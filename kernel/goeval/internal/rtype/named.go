@@ -16,19 +16,14 @@ func (s *Space) named(t *types.Named) reflect.Type {
 		return reflect.TypeFor[error]() // the universe has no other named type
 	}
 	if !s.Local(obj.Pkg()) {
-		if t.TypeArgs().Len() == 0 {
-			r, err := s.Compiled(obj)
-			if err != nil {
-				panic(&Refused{t.String(), err.Error()})
-			}
+		r, err := s.Compiled(obj, instanceName(t))
+		if err == nil {
 			return r
 		}
-		if r := compiledInstance(typeName(t)); r != nil {
-			return r
+		if t.TypeArgs().Len() == 0 || t.NumMethods() > 0 {
+			panic(&Refused{t.String(), err.Error()})
 		}
-		if _, isFunc := t.Underlying().(*types.Signature); !isFunc || t.NumMethods() > 0 {
-			panic(&Refused{t.String(), "instances of generic types of compiled packages are not available in cells"})
-		}
+		// An instance that no compiled code has: it can be made here.
 	}
 	if !Usable() {
 		panic(&Refused{t.String(), "this build of Go lays out types in a way that cells do not know"})
@@ -58,7 +53,12 @@ func compiledInstance(name string) reflect.Type {
 
 // typeName is the name that the compiler gives: main.P, main.Pair[string,main.P].
 func typeName(t *types.Named) string {
-	name := t.Obj().Pkg().Name() + "." + t.Obj().Name()
+	return t.Obj().Pkg().Name() + "." + instanceName(t)
+}
+
+// instanceName is the name without its package, with type arguments: Seq[string].
+func instanceName(t *types.Named) string {
+	name := t.Obj().Name()
 	if t.TypeArgs().Len() == 0 {
 		return name
 	}

@@ -23,8 +23,8 @@ type Space struct {
 	byCell  typeutil.Map
 	changed atomic.Bool // some type has more than one descriptor
 
-	// Compiled finds the run-time type of a compiled named type.
-	Compiled func(obj *types.TypeName) (reflect.Type, error)
+	// Compiled finds the run-time type of a compiled defined type; name has the type arguments of an instance.
+	Compiled func(obj *types.TypeName, name string) (reflect.Type, error)
 	// Local reports whether a package's types are made here, not compiled.
 	Local func(pkg *types.Package) bool
 	// Method gives the body of a method in t's method set: a func value of type
