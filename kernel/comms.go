@@ -47,6 +47,7 @@ type Comm struct {
 	OnClose    func(CommMessage)
 
 	comms  *Comms
+	turn   sync.Mutex // held by the handler that runs: a comm may be reached through several shells
 	mu     sync.Mutex
 	parent json.RawMessage // of the message that touched the comm last
 	closed bool
@@ -146,18 +147,19 @@ func (r *request) comm() (commContent, CommMessage, error) {
 
 // lane chooses where a comm message is served. A comm whose target is known lives beside the cells, so
 // that it answers while one runs. Any other open waits for its turn among the cells: one of those
-// before it may register the target. Messages follow their comm.
+// before it may register the target. Messages follow their comm. What comes through a subshell never
+// waits for cells: that is what a frontend makes the subshell for.
 func (cs *Comms) lane(r *request) *lane {
 	content, _, err := r.comm()
-	if err != nil {
-		return cs.k.talk
+	if err != nil || r.shell.id != "" {
+		return r.shell.talk
 	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if r.msg.Header.MsgType == "comm_open" {
-		lane := cs.k.talk
+		lane := r.shell.talk
 		if _, known := cs.targets[content.Target]; !known {
-			lane = cs.k.cells
+			lane = r.shell.cells
 		}
 		cs.lanes[content.ID] = lane
 		return lane
@@ -165,7 +167,7 @@ func (cs *Comms) lane(r *request) *lane {
 	if lane := cs.lanes[content.ID]; lane != nil {
 		return lane
 	}
-	return cs.k.talk
+	return r.shell.talk
 }
 
 // opened serves comm_open. A comm that nobody here answers is closed at once, as the spec asks.
@@ -184,7 +186,9 @@ func (cs *Comms) opened(r *request) any {
 	if !known {
 		err = fmt.Errorf("there is no comm target %q", content.Target)
 	} else {
+		c.turn.Lock()
 		err = guard(func() error { return target(c, message) })
+		c.turn.Unlock()
 	}
 	if err != nil {
 		_ = c.Close(map[string]any{"error": err.Error()}) // fails only if the target closed it already
@@ -198,6 +202,8 @@ func (cs *Comms) message(r *request) any {
 	if c == nil || c.OnMessage == nil {
 		return nil
 	}
+	c.turn.Lock()
+	defer c.turn.Unlock()
 	err := guard(func() error { c.OnMessage(message); return nil })
 	if err != nil {
 		_ = c.Close(map[string]any{"error": err.Error()})
@@ -213,6 +219,8 @@ func (cs *Comms) closed(r *request) any {
 	}
 	c.forget()
 	if c.OnClose != nil {
+		c.turn.Lock()
+		defer c.turn.Unlock()
 		_ = guard(func() error { c.OnClose(message); return nil }) // nobody is left to tell
 	}
 	return nil

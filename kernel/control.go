@@ -1,6 +1,9 @@
 package kernel
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // interruptRequest answers interrupt_request. The running cell ends with an error reply of its own,
 // which also stops the cells queued behind it.
@@ -34,12 +37,16 @@ func (k *Kernel) shutdown(r *request) any {
 func (k *Kernel) stopCells() {
 	k.stopping.Store(true)
 	const poll = time.Millisecond
-	for waited := time.Duration(0); !k.cells.idle() && waited < lastCell; waited += poll {
+	for waited := time.Duration(0); !k.cellsIdle() && waited < lastCell; waited += poll {
 		if waited%(100*poll) == 0 {
 			k.Interrupt()
 		}
 		time.Sleep(poll)
 	}
+}
+
+func (k *Kernel) cellsIdle() bool {
+	return !slices.ContainsFunc(k.shells.all(), func(sh *shell) bool { return !sh.cells.idle() })
 }
 
 // Close ends the kernel without a request: the transport was told to stop.

@@ -33,8 +33,13 @@ func (q *executeRequest) stops() bool {
 // execute runs one cell (message spec, "Execute").
 func (k *Kernel) execute(r *request) any {
 	r.metadata = map[string]any{"started": wire.FormatDate(time.Now())}
-	if k.stopping.Load() || k.failed.aborts(r) {
-		return k.aborted()
+	switch {
+	case k.stopping.Load():
+		return aborted(r, "the kernel is shutting down")
+	case r.shell.deleted.Load():
+		return aborted(r, "the subshell was deleted")
+	case r.shell.failed.aborts(r):
+		return aborted(r, "a cell before this one failed")
 	}
 	var q executeRequest
 	if err := r.read(&q); err != nil {
@@ -43,9 +48,9 @@ func (k *Kernel) execute(r *request) any {
 	if q.Code == nil {
 		return badRequest(errors.New("content of execute_request: code is missing"))
 	}
-	count := int(k.count.Load())
+	count := int(r.shell.count.Load())
 	if q.stored() {
-		count = int(k.count.Add(1))
+		count = int(r.shell.count.Add(1))
 	}
 	if !q.Silent {
 		k.iopub.message("execute_input", r.parent, map[string]any{"code": *q.Code, "execution_count": count})
@@ -78,7 +83,7 @@ func (k *Kernel) runCell(out *cellOutput, cell Cell) (outcome Outcome) {
 // before, so results and errors come after it.
 func (k *Kernel) executed(r *request, q *executeRequest, out *cellOutput, o Outcome, count int) map[string]any {
 	if q.stored() {
-		k.remember(*q.Code, o.Result, count)
+		k.remember(r.shell.inHistory(k.opts.History), *q.Code, o.Result, count)
 	}
 	if f := o.Failure; f != nil {
 		return k.failedCell(r, q, out, f, count)
@@ -98,7 +103,7 @@ func (k *Kernel) executed(r *request, q *executeRequest, out *cellOutput, o Outc
 
 func (k *Kernel) failedCell(r *request, q *executeRequest, out *cellOutput, f *Failure, count int) map[string]any {
 	if q.stops() {
-		k.failed.now()
+		r.shell.failed.now()
 	}
 	reply := errorReply(f.Name, f.Value, f.Traceback...)
 	if !q.Silent {
@@ -137,18 +142,18 @@ func (k *Kernel) evaluateOne(expression string) (value map[string]any) {
 	return value
 }
 
-// aborted answers a cell that was not run because one before it failed.
-func (k *Kernel) aborted() map[string]any {
-	reply := errorReply("Aborted", "a cell before this one failed")
+// aborted answers a cell that was not run.
+func aborted(r *request, why string) map[string]any {
+	reply := errorReply("Aborted", why)
 	reply["status"] = "aborted"
-	reply["execution_count"] = k.count.Load()
+	reply["execution_count"] = r.shell.count.Load()
 	reply["payload"] = []any{}
 	reply["user_expressions"] = map[string]any{}
 	return reply
 }
 
-func (k *Kernel) remember(code string, result *Bundle, count int) {
-	entry := HistoryEntry{Line: count, Input: code}
+func (k *Kernel) remember(session int, code string, result *Bundle, count int) {
+	entry := HistoryEntry{Session: session, Line: count, Input: code}
 	if result != nil {
 		if text, ok := result.Data["text/plain"].(string); ok {
 			entry.Output = &text

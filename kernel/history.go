@@ -9,7 +9,7 @@ import (
 
 // HistoryEntry is one cell that was executed with store_history.
 type HistoryEntry struct {
-	Session int // 1 and up; the history numbers them
+	Session int // as Begin numbered it, 1 and up
 	Line    int // the cell's execution count
 	Input   string
 	Output  *string // the result's plain text, if there was a result
@@ -17,10 +17,11 @@ type HistoryEntry struct {
 
 // History keeps executed cells (message spec, "History"). Its methods may be called at the same time.
 type History interface {
-	// Add keeps a cell of the current session.
+	// Begin starts a session and returns its number; the parent shell and every subshell have one.
+	Begin() int
+	// Add keeps a cell.
 	Add(HistoryEntry) error
-	// Range gives the lines start (included) to stop (excluded; 0 means to the end) of a session: 0 is
-	// the current one, negative counts back from it, positive is its number.
+	// Range gives the lines start (included) to stop (excluded; 0 means to the end) of a session.
 	Range(session, start, stop int) ([]HistoryEntry, error)
 	// Tail gives the last n cells of all sessions, oldest first.
 	Tail(n int) ([]HistoryEntry, error)
@@ -31,28 +32,35 @@ type History interface {
 
 // MemoryHistory is a History that ends with the process.
 type MemoryHistory struct {
-	mu      sync.Mutex
-	entries []HistoryEntry
+	mu       sync.Mutex
+	sessions int
+	entries  []HistoryEntry
 }
 
-// NewMemoryHistory returns an empty history, in its session 1.
+// NewMemoryHistory returns an empty history.
 func NewMemoryHistory() *MemoryHistory { return &MemoryHistory{} }
+
+// Begin implements History.
+func (h *MemoryHistory) Begin() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sessions++
+	return h.sessions
+}
 
 // Add implements History.
 func (h *MemoryHistory) Add(e HistoryEntry) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e.Session = 1
 	h.entries = append(h.entries, e)
 	return nil
 }
 
-// Range implements History; there is one session, so 0 and 1 are the same and others are empty.
+// Range implements History.
 func (h *MemoryHistory) Range(session, start, stop int) ([]HistoryEntry, error) {
-	if session != 0 && session != 1 {
-		return nil, nil
-	}
-	return h.pick(func(e HistoryEntry) bool { return e.Line >= start && (stop <= 0 || e.Line < stop) }), nil
+	return h.pick(func(e HistoryEntry) bool {
+		return e.Session == session && e.Line >= start && (stop <= 0 || e.Line < stop)
+	}), nil
 }
 
 // Tail implements History.

@@ -41,9 +41,12 @@ func TestGlob(t *testing.T) {
 }
 
 func TestMemoryHistory(t *testing.T) {
-	h := NewMemoryHistory()
+	h, session := NewMemoryHistory(), 0
 	for i, input := range []string{"a", "b", "a", "c"} {
-		if err := h.Add(HistoryEntry{Line: i + 1, Input: input}); err != nil {
+		if i == 0 || i == 3 {
+			session = h.Begin()
+		}
+		if err := h.Add(HistoryEntry{Session: session, Line: i + 1, Input: input}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,15 +61,16 @@ func TestMemoryHistory(t *testing.T) {
 		return strings.Join(s, " ")
 	}
 	for _, tc := range []struct{ name, got, want string }{
-		{"tail 2", show(h.Tail(2)), "1:3a 1:4c"},
-		{"tail 99", show(h.Tail(99)), "1:1a 1:2b 1:3a 1:4c"},
+		{"tail 2", show(h.Tail(2)), "1:3a 2:4c"},
+		{"tail 99", show(h.Tail(99)), "1:1a 1:2b 1:3a 2:4c"},
 		{"tail -1", show(h.Tail(-1)), ""},
-		{"range 2..4", show(h.Range(0, 2, 4)), "1:2b 1:3a"},
-		{"range 3..", show(h.Range(1, 3, 0)), "1:3a 1:4c"},
-		{"another session", show(h.Range(-1, 0, 0)), ""},
+		{"range 2..4", show(h.Range(1, 2, 4)), "1:2b 1:3a"},
+		{"range 3..", show(h.Range(1, 3, 0)), "1:3a"},
+		{"the second session", show(h.Range(2, 0, 0)), "2:4c"},
+		{"a session that never was", show(h.Range(3, 0, 0)), ""},
 		{"search", show(h.Search("[ab]", 0, false)), "1:1a 1:2b 1:3a"},
 		{"search unique", show(h.Search("[ab]", 0, true)), "1:2b 1:3a"},
-		{"search last", show(h.Search("*", 1, false)), "1:4c"},
+		{"search last", show(h.Search("*", 1, false)), "2:4c"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, tc.got, tc.want)
@@ -79,7 +83,7 @@ func TestMemoryHistory(t *testing.T) {
 func TestTableHasEveryMessageType(t *testing.T) {
 	want := strings.Fields(`execute_request inspect_request complete_request history_request is_complete_request
 		connect_request comm_info_request kernel_info_request shutdown_request interrupt_request usage_request
-		comm_open comm_msg comm_close`)
+		comm_open comm_msg comm_close create_subshell_request delete_subshell_request list_subshell_request`)
 	k := New(nil, Options{})
 	for _, name := range want {
 		if r, ok := k.routes[name]; !ok || r.serve == nil || (r.lane == nil) == (r.choose == nil) {

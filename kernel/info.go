@@ -31,7 +31,7 @@ func (k *Kernel) kernelInfo(*request) any {
 		"banner":             info.Banner,
 		"help_links":         links,
 		"debugger":           false,
-		"supported_features": []string{}, // neither "debugger" nor "kernel subshells" (JEP 91, 92)
+		"supported_features": []string{"kernel subshells"}, // and no "debugger" (JEP 91, 92)
 	}
 }
 

@@ -35,14 +35,13 @@ type Kernel struct {
 	comms   *Comms
 	out     Sender
 
-	cells, tools, talk, control *lane // see lane.go
+	shells         *shells // see subshell.go
+	tools, control *lane   // see lane.go
 
-	count      atomic.Int64               // execution count of the last stored cell
 	status     sync.Mutex                 // held while busy or idle is published; guards running
-	running    *request                   // what the lane of cells works on
+	running    *request                   // the cell that is being served
 	cell       atomic.Pointer[cellOutput] // the cell in the language's hands
 	interrupts sync.Mutex                 // held while cell changes or is interrupted
-	failed     failure
 	asker      asker
 	ports      atomic.Pointer[map[string]any]
 
@@ -59,9 +58,8 @@ func New(lang Language, opts Options) *Kernel {
 		lang:    lang,
 		opts:    opts,
 		session: wire.NewSession(opts.Username),
-		cells:   newLane(),
+		shells:  newShells(),
 		tools:   newLane(),
-		talk:    newLane(),
 		control: newLane(),
 		done:    make(chan struct{}),
 	}
@@ -91,9 +89,9 @@ func (o *Options) fill() {
 func (k *Kernel) Start(out Sender) {
 	k.out = out
 	k.iopub.message("status", nil, map[string]any{"execution_state": "starting"})
-	for _, l := range k.lanes() {
-		go l.run(k.serve)
-	}
+	go k.tools.run(k.serve)
+	go k.control.run(k.serve)
+	k.run(k.shells.parent)
 }
 
 // Handle takes one message that arrived on a channel. It returns at once: the answers come through the
@@ -105,10 +103,17 @@ func (k *Kernel) Handle(ch wire.Channel, m wire.Message) {
 		}
 		return
 	}
-	r := &request{ch: ch, msg: m, parent: m.AsParent(), arrived: time.Now()}
+	r := &request{ch: ch, shell: k.shells.parent, msg: m, parent: m.AsParent(), arrived: time.Now()}
 	rt, known := k.routes[m.Header.MsgType]
-	if !known || m.Header.SubshellID != "" {
+	if !known {
 		rt = route{lane: k.tools, serve: k.unknown}
+	}
+	// Control is the whole kernel's: what comes there belongs to no subshell.
+	if id := m.Header.SubshellID; id != "" && ch == wire.Shell {
+		if r.shell = k.shells.find(id); r.shell == nil {
+			r.shell = k.shells.parent
+			rt = route{lane: k.tools, serve: k.lost}
+		}
 	}
 	if ch == wire.Control && rt.lane == k.tools {
 		rt.lane = k.control // what comes on control never waits behind the shell
@@ -117,15 +122,23 @@ func (k *Kernel) Handle(ch wire.Channel, m wire.Message) {
 		rt.lane = rt.choose(r)
 	}
 	r.lane, r.serve = rt.lane, rt.serve
+	if r.lane.push(r) || k.stopping.Load() {
+		return
+	}
+	// The subshell was deleted a moment ago.
+	r.lane, r.serve, r.shell = k.tools, k.lost, k.shells.parent
 	r.lane.push(r)
 }
 
 // Interrupt stops the running cell and any question it asks; the session's state is kept.
 func (k *Kernel) Interrupt() {
-	cell := k.cell.Load()
-	if cell == nil {
-		return
+	if cell := k.cell.Load(); cell != nil {
+		k.interrupt(cell)
 	}
+}
+
+// interrupt stops one cell.
+func (k *Kernel) interrupt(cell *cellOutput) {
 	cell.interrupt()
 	k.interruptCell(cell)
 	// A language that is just about to begin may have missed it.

@@ -2,9 +2,9 @@ package kernel
 
 import "sync"
 
-// lane is a queue of requests with one goroutine that serves them in order. There are four: cells
-// (execute_request and whatever must stay in order with it), tools (complete, inspect and the like,
-// which the language answers while a cell runs), talk (comms) and control.
+// lane is a queue of requests with one goroutine that serves them in order. Every shell has two, cells
+// (execute_request and whatever must stay in order with it) and talk (comms); the kernel has tools
+// (complete, inspect and the like, which the language answers while a cell runs) and control.
 type lane struct {
 	mu     sync.Mutex
 	change *sync.Cond
@@ -20,14 +20,15 @@ func newLane() *lane {
 }
 
 // push appends a request; a closed lane takes none.
-func (l *lane) push(r *request) {
+func (l *lane) push(r *request) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return
+		return false
 	}
 	l.queue = append(l.queue, r)
 	l.change.Broadcast()
+	return true
 }
 
 // run serves until the lane is closed and empty.
@@ -74,4 +75,11 @@ func (l *lane) shut() {
 	l.mu.Unlock()
 }
 
-func (k *Kernel) lanes() [4]*lane { return [4]*lane{k.cells, k.tools, k.talk, k.control} }
+// lanes lists the lanes of the kernel and of its shells.
+func (k *Kernel) lanes() []*lane {
+	list := []*lane{k.tools, k.control}
+	for _, sh := range k.shells.all() {
+		list = append(list, sh.cells, sh.talk)
+	}
+	return list
+}

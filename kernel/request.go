@@ -15,6 +15,7 @@ import (
 type request struct {
 	ch       wire.Channel
 	lane     *lane
+	shell    *shell
 	msg      wire.Message
 	parent   json.RawMessage // what its answers carry as parent header
 	arrived  time.Time
@@ -77,7 +78,7 @@ func (k *Kernel) fit(r *request, content any) any {
 	switch r.msg.Header.MsgType {
 	case "execute_request":
 		if _, has := reply["execution_count"]; !has {
-			reply["execution_count"] = k.count.Load()
+			reply["execution_count"] = r.shell.count.Load()
 		}
 	case "is_complete_request":
 		reply["status"] = "unknown"
@@ -90,7 +91,7 @@ func (k *Kernel) fit(r *request, content any) any {
 func (k *Kernel) begin(r *request) {
 	k.status.Lock()
 	defer k.status.Unlock()
-	if r.lane == k.cells {
+	if r.lane == r.shell.cells {
 		k.running = r
 	}
 	k.iopub.message("status", r.parent, map[string]any{"execution_state": "busy"})
@@ -129,6 +130,8 @@ func (k *Kernel) reply(r *request, content any) {
 	})
 }
 
+func isRequest(msgType string) bool { return strings.HasSuffix(msgType, "_request") }
+
 func replyType(request string) string {
 	return strings.TrimSuffix(request, "_request") + "_reply"
 }
@@ -149,11 +152,8 @@ func badRequest(err error) map[string]any { return errorReply("BadRequest", err.
 // else is let pass, as the message spec asks.
 func (k *Kernel) unknown(r *request) any {
 	msgType := r.msg.Header.MsgType
-	if !strings.HasSuffix(msgType, "_request") {
+	if !isRequest(msgType) {
 		return nil
-	}
-	if id := r.msg.Header.SubshellID; id != "" {
-		return errorReply("UnknownSubshell", fmt.Sprintf("there is no subshell %q: this kernel does not offer subshells", id))
 	}
 	return errorReply("UnknownMessage", fmt.Sprintf("this kernel does not answer %s", msgType))
 }

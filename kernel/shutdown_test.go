@@ -69,16 +69,3 @@ func (d *deaf) Execute(kernel.Cell, kernel.Output) kernel.Outcome {
 	time.Sleep(3 * time.Second)
 	return kernel.Outcome{}
 }
-
-func TestSubshellsAreRefused(t *testing.T) {
-	c := start(t, kernel.Options{})
-	ex := c.Ask(wire.Shell, "execute_request", kerneltest.Execution("print x"), func(m *wire.Message) {
-		m.Header.SubshellID = "s-1"
-	}).Wait()
-	if ex.Status() != "error" || ex.Reply("ename") != "UnknownSubshell" {
-		t.Errorf("got %s", ex.ReplyMessage().Content)
-	}
-	if got := c.Execute("print x").Status(); got != "ok" {
-		t.Errorf("the parent shell is %s afterwards", got)
-	}
-}

@@ -43,6 +43,7 @@ func (k *Kernel) ask(o *cellOutput, prompt string, password bool) (string, error
 		Parent:     o.req.parent,
 		Content:    content,
 	}
+	m.Header.SubshellID = o.req.shell.id
 	q := &question{id: m.Header.MsgID, identity: identity(&o.req.msg), answer: make(chan string, 1)}
 	k.asker.set(q)
 	defer k.asker.set(nil)

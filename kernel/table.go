@@ -11,7 +11,7 @@ type route struct {
 // What is not here is answered by unknown; input_reply is taken by Handle.
 func (k *Kernel) table() map[string]route {
 	return map[string]route{
-		"execute_request":     {lane: k.cells, serve: k.execute},
+		"execute_request":     {choose: func(r *request) *lane { return r.shell.cells }, serve: k.execute},
 		"kernel_info_request": {lane: k.tools, serve: k.kernelInfo},
 		"connect_request":     {lane: k.tools, serve: k.connect},
 		"complete_request":    {lane: k.tools, serve: k.complete},
@@ -25,5 +25,9 @@ func (k *Kernel) table() map[string]route {
 		"interrupt_request":   {lane: k.control, serve: k.interruptRequest},
 		"shutdown_request":    {lane: k.control, serve: k.shutdown},
 		"usage_request":       {lane: k.control, serve: k.usage},
+
+		"create_subshell_request": {lane: k.control, serve: k.createSubshell},
+		"delete_subshell_request": {lane: k.control, serve: k.deleteSubshell},
+		"list_subshell_request":   {lane: k.control, serve: k.listSubshells},
 	}
 }

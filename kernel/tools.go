@@ -99,7 +99,7 @@ func (k *Kernel) pastCells(r *request) any {
 	if err := r.read(&q); err != nil {
 		return badRequest(err)
 	}
-	entries, err := k.find(q)
+	entries, err := k.find(r, q)
 	if err != nil {
 		return errorReply("HistoryError", err.Error())
 	}
@@ -114,7 +114,7 @@ func (k *Kernel) pastCells(r *request) any {
 	return map[string]any{"status": "ok", "history": tuples}
 }
 
-func (k *Kernel) find(q historyRequest) ([]HistoryEntry, error) {
+func (k *Kernel) find(r *request, q historyRequest) ([]HistoryEntry, error) {
 	h := k.opts.History
 	switch q.Access {
 	case "range":
@@ -123,6 +123,9 @@ func (k *Kernel) find(q historyRequest) ([]HistoryEntry, error) {
 			if stop = *q.Stop; stop <= q.Start {
 				return nil, nil // an empty range; 0 would mean "to the end"
 			}
+		}
+		if q.Session <= 0 {
+			q.Session += r.shell.inHistory(h) // 0 is the current session, -1 the one before
 		}
 		return h.Range(q.Session, q.Start, stop)
 	case "tail":

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,8 +50,11 @@ func execution(d *datadriven.TestData) map[string]any {
 	return content
 }
 
+// randomID is what differs from run to run.
+var randomID = regexp.MustCompile(`"[0-9a-f]{32}"`)
+
 func transcript(d *datadriven.TestData, ex *kerneltest.Exchange) string {
-	text := ex.Transcript()
+	text := randomID.ReplaceAllString(ex.Transcript(), `"ID"`)
 	for _, arg := range d.CmdArgs {
 		if arg.Key == "trace" { // a Go stack differs from run to run
 			before, _, _ := strings.Cut(text, `"traceback":[`)
