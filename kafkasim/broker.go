@@ -2,6 +2,7 @@ package kafkasim
 
 import (
 	"fmt"
+	"time"
 
 	"kafkalab/kafkasim/machine"
 )
@@ -93,12 +94,26 @@ func (b *Broker) Resume() *Broker {
 	return b.act("Resume", machine.ResumeBroker{Broker: b.id})
 }
 
+// Slow makes the broker's disk slow: each answer to a produce or fetch request, and each fetch of its own,
+// leaves d later; heartbeats are as quick as ever. 0 makes it quick again. A follower that is slower than
+// replica.lag.time.max.ms leaves the ISR; a slow leader is moved by nothing.
+func (b *Broker) Slow(d time.Duration) *Broker {
+	if d < 0 || d > time.Hour || d%time.Microsecond != 0 {
+		misuse(fmt.Sprintf("Broker(%d).Slow", b.id), "%v: want whole microseconds, from 0 to 1h", d)
+	}
+	b.c.apply(fmt.Sprintf("c.Broker(%d).Slow(%s)", b.id, goDuration(d.Microseconds())), machine.SlowBroker{Broker: b.id, By: d.Microseconds()})
+	return b
+}
+
 // String says what the broker is doing and what it leads.
 func (b *Broker) String() string {
 	v := b.c.viewBroker(b.state())
 	s := fmt.Sprintf("broker %d: %s", v.ID, v.State)
 	if v.Paused {
 		s += ", paused"
+	}
+	if slow := b.state().Slow; slow > 0 {
+		s += ", slow by " + inMs(slow)
 	}
 	if v.Fenced {
 		s += ", fenced"

@@ -67,6 +67,16 @@ func (c *Cluster) Cut(a, b any) *Links {
 	return &Links{c.s.NodeName(x) + " and " + c.s.NodeName(y) + " are cut off from each other"}
 }
 
+// CutOneWay stops messages from a to b until Heal; what b sends still reaches a. What is on the wire arrives.
+func (c *Cluster) CutOneWay(a, b any) *Links {
+	x, y := c.node("CutOneWay", a), c.node("CutOneWay", b)
+	if x == y {
+		misuse("CutOneWay", "%s cannot be cut from itself", c.s.NodeName(x))
+	}
+	c.apply(fmt.Sprintf("c.CutOneWay(%s, %s)", c.nodeCode(x), c.nodeCode(y)), machine.CutOneWay{From: x, To: y})
+	return &Links{"nothing gets from " + c.s.NodeName(x) + " to " + c.s.NodeName(y)}
+}
+
 // nodes are all nodes of the cluster.
 func (c *Cluster) nodes() []machine.NodeID {
 	var out []machine.NodeID
@@ -97,7 +107,7 @@ func (c *Cluster) Heal() *Links {
 	c.history.line("c.Heal()", c.s.Now)
 	healed := 0
 	for _, l := range slices.Clone(c.s.Links) {
-		if l.Cut && l.From < l.To {
+		if c.cut(l.From, l.To) { // a link that is cut both ways heals at its first half
 			healed++
 			c.apply("", machine.HealLink{A: l.From, B: l.To})
 		}

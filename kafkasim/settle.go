@@ -132,7 +132,8 @@ func (c *Cluster) openMessages() string {
 func housekeeping(p machine.Payload) bool {
 	switch p := p.(type) {
 	case machine.ProduceRequest, machine.ProduceResponse, machine.AlterPartitionRequest, machine.AlterPartitionResponse,
-		machine.BrokerRegistrationRequest, machine.BrokerRegistrationResponse:
+		machine.BrokerRegistrationRequest, machine.BrokerRegistrationResponse,
+		machine.DeleteRecordsRequest, machine.DeleteRecordsResponse:
 		return false
 	case machine.FetchResponse:
 		for i := range p.Parts {

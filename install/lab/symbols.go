@@ -388,6 +388,7 @@ func symbols4() map[string]reflect.Value {
 		"Config":      reflect.ValueOf((*p4.Config)(nil)),
 		"Consumer":    reflect.ValueOf((*p4.Consumer)(nil)),
 		"Counters":    reflect.ValueOf((*p4.Counters)(nil)),
+		"Deletion":    reflect.ValueOf((*p4.Deletion)(nil)),
 		"Delivery":    reflect.ValueOf((*p4.Delivery)(nil)),
 		"Description": reflect.ValueOf((*p4.Description)(nil)),
 		"Event":       reflect.ValueOf((*p4.Event)(nil)),

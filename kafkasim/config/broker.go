@@ -41,6 +41,8 @@ func brokerModelled() []Property {
 			"Whether leadership goes back to the first replica by itself."),
 		number("leader.imbalance.check.interval.seconds", "300", "seconds", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.LeaderImbalanceCheckSeconds }),
 			"How often the controller looks for leaderships to give back."),
+		number("log.flush.scheduler.interval.ms", "9223372036854775807", "ms", 1, maxLong, "[1,…]", b(func(c *Broker) any { return &c.LogFlushSchedulerIntervalMs }),
+			"How often a broker looks for logs whose flush.ms is over; by default never, so that flush.ms alone does nothing."),
 		ms("unclean.leader.election.interval.ms", "300000", b(func(c *Broker) any { return &c.UncleanLeaderElectionIntervalMs }),
 			"How often the controller looks for leaderless partitions that may be led by a replica outside the ISR."),
 	}
@@ -48,7 +50,8 @@ func brokerModelled() []Property {
 
 // brokerTopicDefaults are the broker-level names of the topic properties.
 func brokerTopicDefaults() []Property {
-	names := map[string]string{"max.message.bytes": "message.max.bytes", "segment.bytes": "log.segment.bytes"}
+	names := map[string]string{"max.message.bytes": "message.max.bytes", "segment.bytes": "log.segment.bytes",
+		"flush.messages": "log.flush.interval.messages", "flush.ms": "log.flush.interval.ms"}
 	var rows []Property
 	for _, r := range topicModelled() {
 		if n := names[r.Name]; n != "" {
@@ -91,8 +94,7 @@ var brokerAbsentNames = []struct {
 		{"delete.records.purgatory.purge.interval.requests", "1"}, {"delete.topic.enable", "true"},
 	}},
 	{"the page cache is flushed at a clean stop and when a segment is full", [][2]string{
-		{"log.flush.interval.messages", "9223372036854775807"}, {"log.flush.interval.ms", "null"},
-		{"log.flush.offset.checkpoint.interval.ms", "60000"}, {"log.flush.scheduler.interval.ms", "9223372036854775807"},
+		{"log.flush.offset.checkpoint.interval.ms", "60000"},
 		{"log.flush.start.offset.checkpoint.interval.ms", "60000"}, {"log.preallocate", "false"},
 		{"log.index.interval.bytes", "4096"}, {"log.index.size.max.bytes", "10485760"}, {"log.dir", "/tmp/kafka-logs"}, {"log.dirs", "null"},
 		{"log.dir.failure.timeout.ms", "30000"}, {"num.recovery.threads.per.data.dir", "2"},

@@ -22,6 +22,7 @@ type Broker struct {
 	AutoLeaderRebalance                bool  // auto.leader.rebalance.enable
 	LeaderImbalanceCheckSeconds        int64 // leader.imbalance.check.interval.seconds
 	UncleanLeaderElectionIntervalMs    int64 // unclean.leader.election.interval.ms
+	LogFlushSchedulerIntervalMs        int64 // log.flush.scheduler.interval.ms
 	Topic                              Topic // defaults for topics that do not set their own
 }
 
@@ -31,6 +32,8 @@ type Topic struct {
 	UncleanLeaderElectionEnable bool  // unclean.leader.election.enable
 	MaxMessageBytes             int64 // max.message.bytes
 	SegmentBytes                int64 // segment.bytes
+	FlushMessages               int64 // flush.messages
+	FlushMs                     int64 // flush.ms
 }
 
 // Acks values of a producer; AcksAll is -1 on the wire too.

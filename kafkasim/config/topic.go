@@ -13,6 +13,10 @@ func topicModelled() []Property {
 			"Whether a replica outside the ISR may lead when nobody else can, which loses what it does not have."),
 		number("max.message.bytes", "1048588", "bytes", 0, maxInt, "[0,…]", t(func(c *Topic) any { return &c.MaxMessageBytes }),
 			"The largest batch that the topic takes."),
+		number("flush.messages", "9223372036854775807", "records", 1, maxLong, "[1,…]", t(func(c *Topic) any { return &c.FlushMessages }),
+			"How many records a log may hold that are not on disk yet; by default nothing is flushed before a segment is full or the broker stops."),
+		number("flush.ms", "9223372036854775807", "ms", 0, maxLong, "[0,…]", t(func(c *Topic) any { return &c.FlushMs }),
+			"How long records may wait to be flushed to disk; looked at every log.flush.scheduler.interval.ms only."),
 		number("segment.bytes", "1073741824", "bytes", 1<<20, maxInt, "[1048576,…]", t(func(c *Topic) any { return &c.SegmentBytes }),
 			"The size at which a log goes on in a new segment file."),
 	}
@@ -27,9 +31,7 @@ func topicAbsent() []Property {
 	for _, r := range [...][3]string{
 		{"compression.gzip.level", "-1", needsCodec}, {"compression.lz4.level", "9", needsCodec},
 		{"compression.zstd.level", "3", needsCodec}, {"delete.retention.ms", "86400000", needsLog},
-		{"file.delete.delay.ms", "60000", needsLog}, {"flush.messages", "9223372036854775807", "the page cache is flushed at a clean stop and when a segment is full"},
-		{"flush.ms", "9223372036854775807", "the page cache is flushed at a clean stop and when a segment is full"},
-		{"follower.replication.throttled.replicas", "", ""}, {"index.interval.bytes", "4096", "logs have no index files"},
+		{"file.delete.delay.ms", "60000", needsLog}, {"follower.replication.throttled.replicas", "", ""}, {"index.interval.bytes", "4096", "logs have no index files"},
 		{"leader.replication.throttled.replicas", "", ""}, {"local.retention.bytes", "-2", needsLog},
 		{"local.retention.ms", "-2", needsLog}, {"max.compaction.lag.ms", "9223372036854775807", needsLog},
 		{"message.timestamp.after.max.ms", "3600000", ""}, {"message.timestamp.before.max.ms", "9223372036854775807", ""},

@@ -37,6 +37,7 @@ type Broker struct {
 	PowerOff    bool    // the machine is off: nobody answers for it
 	Paused      bool    // SIGSTOP: alive but silent
 	Backlog     []Event // what arrived while it was paused
+	Slow        int64   // µs that its disk takes (SlowBroker)
 
 	Lifecycle Lifecycle
 	Pull      MetadataPull
@@ -50,6 +51,7 @@ type Broker struct {
 
 	Produces    []DelayedProduce // the produce purgatory, in the order of arrival
 	Fetches     []DelayedFetch   // the fetch purgatory, in the order of arrival
+	Deletes     []DelayedDelete  // DeleteRecords that wait for followers
 	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
 
 	CleanEpoch int64 // the clean-shutdown marker on disk: the broker epoch in it, -1 without marker
@@ -87,7 +89,7 @@ func (s *State) brokerEvent(e Event) {
 func isRequest(p Payload) bool {
 	switch p.(type) {
 	case ProduceRequest, FetchRequest, MetadataRequest, ListOffsetsRequest, OffsetsForLeaderEpochRequest,
-		InitProducerIDRequest:
+		InitProducerIDRequest, DeleteRecordsRequest:
 		return true
 	}
 	return false
@@ -108,6 +110,8 @@ func (s *State) handle(b *Broker, e Event) {
 		s.onOffsetsForLeaderEpoch(b, e, p)
 	case InitProducerIDRequest:
 		s.onInitProducerID(b, e)
+	case DeleteRecordsRequest:
+		s.onDeleteRecords(b, e, p)
 	default:
 		unexpected(e)
 	}
@@ -158,6 +162,8 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onAlterPartitionTimer(b, e)
 	case CheckpointTimer:
 		s.onCheckpointTimer(b)
+	case FlushTimer:
+		s.onFlushTimer(b)
 	case ShutdownTimer:
 		s.onShutdownTimer(b)
 	case NextRequest:

@@ -45,6 +45,8 @@ func (s *State) applyBroker(c Command) Result {
 		s.start(s.broker(c.Broker))
 	case PauseBroker:
 		s.pause(s.broker(c.Broker))
+	case SlowBroker:
+		s.broker(c.Broker).Slow = c.By
 	case ResumeBroker:
 		s.resume(s.broker(c.Broker))
 	}
@@ -170,6 +172,7 @@ func (s *State) loadLogs(b *Broker) {
 	s.publish(b, b.Image.all())
 	s.after(s.World.Broker.ReplicaLagTimeMaxMs*1000/2, b.ID, ISRTimer{})
 	s.after(s.World.Broker.ReplicaHighWatermarkCheckpointMs*1000, b.ID, CheckpointTimer{})
+	s.startFlushing(b)
 }
 
 // deleteStrays deletes the logs that the metadata do not give to this broker any more: while it was away
@@ -249,7 +252,7 @@ func (s *State) shutDown(b *Broker) {
 		for i := range b.Replicas {
 			r := &b.Replicas[i]
 			r.Checkpoint = r.Log.HighWatermark
-			r.Log.Flush()
+			s.flushLog(r)
 		}
 		b.CleanEpoch = b.Lifecycle.Epoch
 	}
@@ -278,7 +281,7 @@ func (s *State) endProcess(b *Broker, how string) {
 // forgetProcess drops everything that lives in a process and not on the disk.
 func (s *State) forgetProcess(b *Broker) {
 	b.Process, b.Paused, b.Backlog = NotRunning, false, nil
-	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.PurgatoryAt = nil, nil, nil, nil, 0
+	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.PurgatoryAt = nil, nil, nil, nil, nil, 0
 	b.Alter, b.Pull, b.IDs = AlterManager{}, MetadataPull{}, ProducerIDs{}
 	b.Lifecycle = Lifecycle{Epoch: -1, PreviousEpoch: -1}
 	for i := range b.Replicas {

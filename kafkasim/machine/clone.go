@@ -35,6 +35,7 @@ func (s *State) Clone() *State {
 		c.Consumers[i] = s.Consumers[i].clone()
 	}
 	c.Truth.Acked, c.Truth.Partitions = slices.Clone(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
+	c.Deletions = slices.Clone(s.Deletions)
 	c.Notes = nil
 	return &c
 }
@@ -70,4 +71,8 @@ func (b *Broker) unshare() {
 		b.Produces[i].Parts = slices.Clone(b.Produces[i].Parts)
 	}
 	b.Fetches = slices.Clone(b.Fetches)
+	b.Deletes = slices.Clone(b.Deletes)
+	for i := range b.Deletes {
+		b.Deletes[i].Parts = slices.Clone(b.Deletes[i].Parts)
+	}
 }

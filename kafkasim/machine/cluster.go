@@ -41,6 +41,7 @@ func (s *State) startedBroker(id NodeID) {
 	s.talkAt(b, w.BrokerHeartbeatIntervalMs*1000*int64(id)/int64(s.World.Brokers+1))
 	s.after(w.ReplicaLagTimeMaxMs*1000/2, id, ISRTimer{})
 	s.after(w.ReplicaHighWatermarkCheckpointMs*1000, id, CheckpointTimer{})
+	s.startFlushing(b)
 	s.pullMetadata(b)
 }
 
@@ -53,6 +54,8 @@ func (s *State) applyCluster(c Command) Result {
 		return s.electLeader(c)
 	case AddPartitions, AlterTopic, DeleteTopic, Reassign:
 		return s.applyTopic(c)
+	case DeleteRecords:
+		return s.deleteRecords(c)
 	}
 	return s.applyBroker(c)
 }

@@ -54,6 +54,16 @@ type CutLink struct{ A, B NodeID }
 // HealLink lets messages pass between two nodes again.
 type HealLink struct{ A, B NodeID }
 
+// CutOneWay stops messages from one node to another; the way back stays open.
+type CutOneWay struct{ From, To NodeID }
+
+// SlowBroker makes a broker's disk slow: whatever it answers or asks for after it has read or written its
+// logs leaves By µs later. 0 ends that.
+type SlowBroker struct {
+	Broker NodeID
+	By     int64
+}
+
 // SetLatency sets the time on the wire from one node to another, µs; one direction.
 type SetLatency struct {
 	From, To NodeID
@@ -165,6 +175,8 @@ func (ResumeBroker) command()   {}
 func (CutLink) command()        {}
 func (HealLink) command()       {}
 func (SetLatency) command()     {}
+func (CutOneWay) command()      {}
+func (SlowBroker) command()     {}
 func (DeliverMessage) command() {}
 func (DropMessage) command()    {}
 func (DelayMessage) command()   {}

@@ -23,6 +23,8 @@ func (s *State) NodeName(n NodeID) string {
 		return fmt.Sprintf("broker %d", n)
 	case n.IsController():
 		return "controller"
+	case n == AdminNode:
+		return "admin"
 	case n.IsClient() && int(n-FirstClient) < len(s.Clients):
 		return s.client(n).Name
 	}
@@ -83,6 +85,14 @@ func (s *State) DescribePayload(p Payload) string {
 	case FetchRequest:
 		return "Fetch " + list(p.Parts, func(r FetchPart) string {
 			return fmt.Sprintf("%s from %d", s.PartitionName(r.TP), r.FetchOffset)
+		})
+	case DeleteRecordsRequest:
+		return "DeleteRecords " + list(p.Parts, func(r DeletePart) string {
+			return fmt.Sprintf("%s before %d", s.PartitionName(r.TP), r.Before)
+		})
+	case DeleteRecordsResponse:
+		return "DeleteRecordsResponse " + list(p.Parts, func(r DeleteResult) string {
+			return s.PartitionName(r.TP) + " " + orError(r.Error, fmt.Sprintf("low watermark %d", r.LowWatermark))
 		})
 	case NextRequest:
 		return "reads the next request of " + s.NodeName(p.Node)

@@ -2,8 +2,6 @@ package machine
 
 import (
 	"slices"
-
-	"kafkalab/kafkasim/view"
 )
 
 // Replica, follower side: the fetcher.
@@ -232,14 +230,13 @@ func (s *State) appendFetched(b *Broker, r *Replica, res *FetchResult) bool {
 		n++ // the rest was written under a leader this follower does not know yet (KAFKA-18723)
 	}
 	if n > 0 {
+		s.appended(b, r)
 		s.noteAppended(b.ID, r.TP, r.Log.End, res.Batches[:n])
 	}
 	r.Aligned = true
 	r.NoEpoch = n == 0 && s.World.Rules.Without(EmptyFetchKeepsEpoch)
 	moved := s.setHighWatermark(b, r, res.HighWatermark)
-	if old := r.Log.LogStart; r.Log.SetLogStart(res.LogStartOffset) {
-		s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.LogStart, B: old})
-	}
+	s.raiseLogStart(b, r, res.LogStartOffset)
 	if moved {
 		s.completeFetches(b, r.TP) // consumers may read from followers (R1.30)
 	}

@@ -17,13 +17,13 @@ func kafkaDefaults() config.Broker {
 		ReplicaLagTimeMaxMs: 30000, ReplicaFetchWaitMaxMs: 500, ReplicaFetchMinBytes: 1, ReplicaFetchMaxBytes: 1 << 20,
 		ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
 		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,
-		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000,
+		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000, LogFlushSchedulerIntervalMs: never,
 		Topic: topicDefaults(),
 	}
 }
 
 func topicDefaults() config.Topic {
-	return config.Topic{MinInSyncReplicas: 1, MaxMessageBytes: 1048588, SegmentBytes: 1 << 30}
+	return config.Topic{MinInSyncReplicas: 1, MaxMessageBytes: 1048588, SegmentBytes: 1 << 30, FlushMessages: never, FlushMs: never}
 }
 
 type bench struct {

@@ -72,10 +72,14 @@ func (s *State) creditFetch(b *Broker, r *Replica, m *FetchRequest, p *FetchPart
 	case p.FetchOffset >= x.LastFetchLeaderEnd:
 		x.LastCaughtUp = max(x.LastCaughtUp, x.LastFetch)
 	}
+	raised := p.LogStartOffset > x.LogStart
 	x.End, x.LogStart = p.FetchOffset, p.LogStartOffset
 	x.LastFetchLeaderEnd = max(x.LastFetchLeaderEnd, end)
 	x.LastFetch, x.BrokerEpoch = s.Now, m.BrokerEpoch
 	s.maybeExpandISR(b, r, x)
+	if raised {
+		s.completeDeletes(b)
+	}
 	if x.End != before && s.advanceHighWatermark(b, r) {
 		s.highWatermarkMoved(b, r.TP)
 	}

@@ -108,6 +108,7 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	batch := p.Batch
 	batch.BaseOffset, batch.LeaderEpoch = r.Log.End, r.LeaderEpoch
 	r.Log.Append(batch, props.SegmentBytes)
+	s.appended(b, r)
 	s.noteAppended(b.ID, r.TP, r.Log.End, r.Log.Last(1))
 	ok.Result.BaseOffset, ok.Required = batch.BaseOffset, batch.NextOffset()
 	return ok

@@ -67,9 +67,22 @@ func (s *State) launch(l *Link, e Event) {
 	if l.From == l.To {
 		latency = 0
 	}
+	if b := s.broker(l.From); b != nil && b.Slow > 0 && touchesLog(e.Payload) {
+		latency += b.Slow
+	}
 	e.At = max(s.Now+latency, l.LastArrival)
 	l.LastArrival = e.At
 	s.push(e)
+}
+
+// touchesLog tells whether a broker has read or written its logs before it sends a message: answers to
+// produce and fetch requests, and a follower's next fetch, which comes after the append of what it had got.
+func touchesLog(p Payload) bool {
+	switch p.(type) {
+	case ProduceResponse, FetchRequest, FetchResponse:
+		return true
+	}
+	return false
 }
 
 // heal lets a cut link carry again; what it held arrives in order.
@@ -88,6 +101,8 @@ func (s *State) applyNetwork(c Command) Result {
 	case CutLink:
 		s.link(c.A, c.B).Cut = true
 		s.link(c.B, c.A).Cut = true
+	case CutOneWay:
+		s.link(c.From, c.To).Cut = true
 	case HealLink:
 		s.heal(s.link(c.A, c.B))
 		s.heal(s.link(c.B, c.A))

@@ -78,6 +78,7 @@ func (s *State) onPurgatoryTimer(b *Broker, e Event) {
 	b.PurgatoryAt = 0
 	s.expireProduces(b)
 	s.expireFetches(b)
+	s.expireDeletes(b)
 }
 
 func (s *State) expireProduces(b *Broker) {

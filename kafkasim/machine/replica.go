@@ -33,6 +33,7 @@ const longAgo = math.MinInt64 / 2
 type Replica struct {
 	TP             TopicPartition
 	Log            partlog.Log // on disk, as the page cache shows it
+	FlushedAt      int64       // µs: when it was last flushed as a whole
 	Checkpoint     int64       // high watermark in replication-offset-checkpoint, on disk (R4.1)
 	Role           Role
 	Leader         NodeID // NoNode for none
@@ -136,6 +137,7 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 	b.Replicas = slices.Delete(b.Replicas, i, i+1)
 	s.completeProduces(b, tp)
 	s.completeFetches(b, tp)
+	s.completeDeletes(b)
 }
 
 // becomeLeader is R1.8. The ISR of the record is committed and cancels any change that was on its way.
@@ -227,6 +229,7 @@ func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration
 	s.beginTruncation(b, r, was != Follower || before != r.Leader)
 	if was == Leader {
 		s.completeProduces(b, r.TP) // R1.16: the waiting requests fail
+		s.completeDeletes(b)
 	}
 	s.completeFetches(b, r.TP)
 }

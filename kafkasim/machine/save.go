@@ -14,6 +14,7 @@ var payloadKinds = []Payload{
 	MetadataRequest{}, MetadataResponse{}, ProduceRequest{}, ProduceResponse{}, FetchRequest{}, FetchResponse{},
 	ListOffsetsRequest{}, ListOffsetsResponse{}, OffsetsForLeaderEpochRequest{}, OffsetsForLeaderEpochResponse{},
 	InitProducerIDRequest{}, InitProducerIDResponse{},
+	DeleteRecordsRequest{}, DeleteRecordsResponse{}, AdminTimer{}, FlushTimer{},
 	BrokerRegistrationRequest{}, BrokerRegistrationResponse{}, BrokerHeartbeatRequest{}, BrokerHeartbeatResponse{},
 	MetadataFetchRequest{}, MetadataFetchResponse{}, AlterPartitionRequest{}, AlterPartitionResponse{},
 	AllocateProducerIDsRequest{}, AllocateProducerIDsResponse{},

@@ -21,6 +21,7 @@ type State struct {
 	Producers  []Producer
 	Consumers  []Consumer
 	Truth      Truth
+	Deletions  []Deletion // what became of DeleteRecords commands, in their order
 
 	// TopicBase numbers partitions for view.Change: partition p of topic t is TopicBase[t]+p, so that
 	// partitions count through in the order of their creation. CreateTopic appends to it.

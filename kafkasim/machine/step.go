@@ -16,7 +16,7 @@ func (s *State) Apply(c Command) Result {
 		return s.applyProducer(c)
 	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer:
 		return s.applyConsumer(c)
-	case CutLink, HealLink, SetLatency, DeliverMessage, DropMessage, DelayMessage, HoldMessages, ReleaseMessages:
+	case CutLink, HealLink, CutOneWay, SetLatency, DeliverMessage, DropMessage, DelayMessage, HoldMessages, ReleaseMessages:
 		return s.applyNetwork(c)
 	default:
 		return s.applyCluster(c)
@@ -48,6 +48,8 @@ func (s *State) dispatch(e Event) {
 		s.brokerEvent(e)
 	case e.To.IsController():
 		s.controllerEvent(e)
+	case e.To == AdminNode:
+		s.adminEvent(e)
 	case int(e.To-FirstClient) >= len(s.Clients):
 		// A probe: a node that only sends requests (Probe) and whose answers Step returns.
 	case s.client(e.To).Consumer:

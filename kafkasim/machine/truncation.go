@@ -58,6 +58,13 @@ func (s *State) truncateFully(b *Broker, r *Replica, start int64) {
 	s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: start, B: old})
 }
 
+// raiseLogStart raises a replica's log start and says so (R7.8).
+func (s *State) raiseLogStart(b *Broker, r *Replica, to int64) {
+	if old := r.Log.LogStart; r.Log.SetLogStart(to) {
+		s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.LogStart, B: old})
+	}
+}
+
 // noteTruncated says that a log lost its tail.
 func (s *State) noteTruncated(b *Broker, r *Replica, end, hw int64) {
 	s.note(view.Change{Kind: view.Truncated, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.End, B: end})

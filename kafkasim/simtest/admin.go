@@ -1,5 +1,7 @@
 package simtest
 
+import "time"
+
 // adminVerb does what an administrator does.
 func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
 	switch name {
@@ -13,6 +15,8 @@ func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
 		return e.C.AlterTopic(a.word(1), conf).String(), true, nil
 	case "delete-topic": // delete-topic orders
 		return e.C.DeleteTopic(a.word(1)).String(), true, nil
+	case "delete-records": // delete-records orders-0 5
+		return e.deleteRecords(a)
 	case "add-partitions", "elect-preferred", "elect-unclean": // add-partitions orders 5; elect-preferred orders [0 1]
 	case "reassign", "cancel-reassign": // reassign orders-0 3 2; cancel-reassign orders-0
 		return e.reassignVerb(name, a)
@@ -52,4 +56,17 @@ func (e *Env) reassignVerb(name string, a Args) (string, bool, error) {
 		return "", true, err
 	}
 	return e.C.Reassign(topic, id, brokers...).String(), true, nil
+}
+
+// deleteRecords lets up to a minute pass until the answer is there, and prints it.
+func (e *Env) deleteRecords(a Args) (string, bool, error) {
+	topic, id, err := partition(a.word(1))
+	if err != nil {
+		return "", true, err
+	}
+	before, err := a.number(2)
+	if err != nil {
+		return "", true, err
+	}
+	return e.C.DeleteRecords(topic, id, int64(before)).Wait(time.Minute).String(), true, nil
 }

@@ -5,7 +5,7 @@ import "fmt"
 // brokerVerb makes brokers fail and return.
 func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 	switch name {
-	case "crash", "power-loss", "stop", "start", "pause", "resume":
+	case "crash", "power-loss", "stop", "start", "pause", "resume", "slow":
 	default:
 		return "", false, nil
 	}
@@ -25,6 +25,12 @@ func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 		b.Start()
 	case "pause": // pause 1: SIGSTOP
 		b.Pause()
+	case "slow": // slow 1 40s; slow 1 0s
+		d, err := forTime(a.word(2))
+		if err != nil {
+			return "", true, err
+		}
+		b.Slow(d)
 	case "resume": // resume 1: SIGCONT
 		b.Resume()
 	}
@@ -36,6 +42,8 @@ func (e *Env) networkVerb(name string, a Args) (string, bool, error) {
 	switch name {
 	case "cut": // cut 1 2, cut 1 controller, cut checkout 1
 		e.C.Cut(node(a.word(1)), node(a.word(2)))
+	case "cut-one-way": // cut-one-way 1 2: nothing gets from 1 to 2
+		e.C.CutOneWay(node(a.word(1)), node(a.word(2)))
 	case "isolate": // isolate 1
 		e.C.Isolate(node(a.word(1)))
 	case "heal": // heal

@@ -10,6 +10,12 @@ import (
 
 var recordings = flag.String("recordings", "testdata", "folder of recordings to replay")
 
+// partly are the recordings that end in steps about something that the simulator does not have; what comes
+// before is compared.
+var partly = map[string]string{
+	"m1-offsets": "compacted topics are not there yet",
+}
+
 // TestRecordings replays every recording of the folder: what real brokers did is what the simulator does.
 func TestRecordings(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(*recordings, "*.json"))
@@ -24,7 +30,12 @@ func TestRecordings(t *testing.T) {
 			}
 			r := newReplay(t, rec)
 			for i, step := range rec.Steps {
-				if err := r.do(step.Do, step.Saw); errors.Is(err, errInexpressible) {
+				err := r.do(step.Do, step.Saw)
+				if why := partly[rec.Scenario]; why != "" && errors.Is(err, errInexpressible) {
+					t.Logf("compared up to step %d: %s (%v)", i, why, err)
+					return
+				}
+				if errors.Is(err, errInexpressible) {
 					t.Skipf("step %d %s: %v", i, step.Do.name(), err)
 				} else if err != nil {
 					t.Fatalf("step %d at t=%d ms, %v: %v", i, r.Now/millis, describe(step.Do), err)

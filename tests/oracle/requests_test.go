@@ -153,8 +153,12 @@ func (r *replay) listOffsets(op Operation, saw json.RawMessage) error {
 	case `"latest"`:
 	case `"earliest"`:
 		ts = machine.EarliestTimestamp
+	case `"max timestamp"`:
+		return r.notCompared(op, "ListOffsets of the largest timestamp")
+	case `"now+1h"`:
+		ts = r.Now/millis + 3_600_000
 	default:
-		return fmt.Errorf("%w: ListOffsets by time", errInexpressible)
+		ts = op.num("ts", 0)
 	}
 	return r.listOffsetsAt(r.leader(tp), tp, ts, saw)
 }
