@@ -120,6 +120,8 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 
 func (e *Engine) panicFailure(p *exec.Panic) *kernel.Failure {
 	switch v := p.Value.(type) {
+	case *exec.Refusal: // an instance of a generic function, compiled when it was called
+		return e.traced("NotSupported", v.Msg, p.Trace, false)
 	case exec.StackOverflow:
 		return e.traced("StackOverflow", "stack overflow: the recursion has no end", p.Trace, false)
 	case exec.TooMuchMemory:

@@ -83,7 +83,7 @@ func runCells(cells []string, limit time.Duration) (o outcome) {
 	return o
 }
 
-var exitStatus = regexp.MustCompile(`\(exit status (-?\d+)\)`)
+var exitStatus = regexp.MustCompile(`status (-?\d+)`)
 
 // endOf translates a failure into the words of outcome.End.
 func endOf(f *kernel.Failure, late bool) string {

@@ -101,6 +101,9 @@ func (c *compiler) conversion(e *ast.CallExpr) value {
 		}
 		x = c.constant(x.c, types.Default(x.t))
 	}
+	if x.c != nil && k.isComplex() { // T(1) in generic code
+		return c.constant(constant.ToComplex(x.c), t)
+	}
 	v := value{t: t, k: k}
 	switch {
 	case k == cString && x.k.isInt():

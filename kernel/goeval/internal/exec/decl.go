@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -135,24 +134,23 @@ func (c *compiler) printed(v value, t types.Type) ev[string] {
 	case v.k.isInt():
 		u := toBits(v.k, v.ev)
 		return func(fr *Frame) string { return strconv.FormatUint(u(fr), 10) }
-	case v.k.isFloat():
-		f := v.ev
-		if v.k == cFloat32 {
-			f = number(cFloat32, cFloat64, f)
-		}
-		x := f.(ev[float64])
-		return func(fr *Frame) string { return printedFloat(x(fr)) }
+	case v.k == cFloat32:
+		x := v.ev.(ev[float32])
+		return func(fr *Frame) string { return strconv.FormatFloat(float64(x(fr)), 'g', -1, 32) }
+	case v.k == cFloat64:
+		x := v.ev.(ev[float64])
+		return func(fr *Frame) string { return strconv.FormatFloat(x(fr), 'g', -1, 64) }
 	case v.k == cString:
 		return v.ev.(ev[string])
 	case v.k == cBool:
 		b := v.ev.(ev[bool])
 		return func(fr *Frame) string { return strconv.FormatBool(b(fr)) }
 	case v.k == cComplex64:
-		v.ev = complexTo(cComplex128, v.ev)
-		fallthrough
+		x := v.ev.(ev[complex64])
+		return func(fr *Frame) string { return strconv.FormatComplex(complex128(x(fr)), 'g', -1, 64) }
 	case v.k == cComplex128:
 		x := v.ev.(ev[complex128])
-		return func(fr *Frame) string { z := x(fr); return "(" + printedFloat(real(z)) + printedFloat(imag(z)) + "i)" }
+		return func(fr *Frame) string { return strconv.FormatComplex(x(fr), 'g', -1, 128) }
 	case v.k == cPtr:
 		p := v.ev.(ev[ptr])
 		return func(fr *Frame) string { return fmt.Sprintf("0x%x", uintptr(p(fr))) }
@@ -165,20 +163,4 @@ func (c *compiler) printed(v value, t types.Type) ev[string] {
 	}
 	c.refuse(c.at, "cells cannot print a %s this way", t)
 	return nil
-}
-
-// printedFloat is the run time's format of a float: +1.500000e+000.
-func printedFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "+Inf"
-	case math.IsInf(f, -1):
-		return "-Inf"
-	}
-	s := fmt.Sprintf("%+.6e", f)
-	mant, exp, _ := strings.Cut(s, "e")
-	n, _ := strconv.Atoi(exp)
-	return fmt.Sprintf("%se%+04d", mant, n)
 }

@@ -36,6 +36,7 @@ type Frame struct {
 	armed  *Panic // for a deferred call: what recover returns
 	used   uintptr
 	sp     uintptr
+	wide   uint64 // the last index that no int can hold
 }
 
 // target is a statement that break, continue or goto can name.
@@ -92,9 +93,6 @@ func (fr *Frame) release() {
 func (fr *Frame) run() {
 	c, th := fr.code, fr.th
 	th.enter(fr)
-	if up := fr.up; up != nil && up.code.synthetic && up.armed != nil {
-		fr.armed = up.armed // a wrapper was deferred; recover works in what it calls
-	}
 	for _, r := range c.results {
 		clear(unsafe.Slice((*byte)(unsafe.Add(fr.mem, r.off)), r.size))
 	}

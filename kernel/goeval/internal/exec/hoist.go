@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"kafkalab/kernel/goeval/internal/rtype"
 )
@@ -91,6 +92,18 @@ func (s *hoistScan) call(e ast.Expr) {
 	s.needed = s.needed || s.impure
 }
 
+// pureCall notes a call that changes nothing: it keeps its place among calls, but makes no earlier
+// operand wait for it.
+func (s *hoistScan) pureCall(e *ast.CallExpr) {
+	inner := hoistScan{c: s.c}
+	for _, a := range e.Args {
+		inner.walk(a)
+	}
+	s.needed = s.needed || inner.needed || s.impure && slices.ContainsFunc(e.Args, s.hasCall)
+	s.impure = s.impure || inner.impure
+	s.calls = append(s.calls, e)
+}
+
 func (s *hoistScan) walk(e ast.Expr) {
 	if e == nil {
 		return
@@ -162,9 +175,7 @@ func (s *hoistScan) callExpr(e *ast.CallExpr) {
 	if b := s.c.builtinOf(e.Fun); b != nil {
 		switch b.Name() {
 		case "len", "cap", "real", "imag", "complex", "min", "max", "make", "new":
-			for _, a := range e.Args {
-				s.walk(a)
-			}
+			s.pureCall(e)
 			return
 		}
 	}

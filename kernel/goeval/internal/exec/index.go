@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math"
+	"strconv"
 	"unsafe"
 
 	"kafkalab/kernel/goeval/internal/rtype"
@@ -24,8 +26,9 @@ func (c *compiler) intIndex(e ast.Expr) ev[int] {
 	u := toBits(x.k, x.ev)
 	return func(fr *Frame) int {
 		n := u(fr)
-		if n > 1<<63-1 {
-			n = 1<<63 - 1 // out of every range
+		if n > math.MaxInt {
+			fr.wide = n
+			n = math.MaxInt // out of every range
 		}
 		return int(n)
 	}
@@ -34,6 +37,9 @@ func (c *compiler) intIndex(e ast.Expr) ev[int] {
 // outOfRange panics as compiled code does for s[i] with len(s) == n.
 func outOfRange(fr *Frame, pos token.Pos, i, n int) {
 	fr.pos = pos
+	if i == math.MaxInt && fr.wide > math.MaxInt {
+		panic(runtimeError("index out of range [" + strconv.FormatUint(fr.wide, 10) + "] with length " + itoa(n)))
+	}
 	_ = make([]struct{}, n)[i]
 }
 
@@ -157,9 +163,9 @@ func (b bounds) cut(fr *Frame, pos token.Pos, length, capacity int, array bool) 
 	fr.pos = pos
 	dummy := make([]struct{}, length, capacity)
 	switch {
-	case array && b.max != nil && uint(mx) > uint(capacity):
+	case array && b.max != nil && mx > capacity:
 		panic(runtimeError("slice bounds out of range [::" + itoa(mx) + "] with length " + itoa(capacity)))
-	case array && b.max == nil && uint(hi) > uint(capacity):
+	case array && b.max == nil && hi > capacity:
 		panic(runtimeError("slice bounds out of range [:" + itoa(hi) + "] with length " + itoa(capacity)))
 	case b.max != nil:
 		_ = dummy[lo:hi:mx]

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"kafkalab/kernel/goeval/internal/rtype"
 )
 
 // A type declared inside a generic function is another type in each instance of the function.
@@ -30,7 +32,7 @@ func substLocal(t *types.Named, env map[*types.TypeParam]types.Type) types.Type 
 	var names []string
 	for _, p := range params {
 		args = append(args, env[p])
-		names = append(names, types.TypeString(env[p], func(p *types.Package) string { return p.Path() }))
+		names = append(names, rtype.ArgumentText(env[p]))
 	}
 	made, fresh := localInstance(t, args, t.Obj().Name()+"["+strings.Join(names, ",")+"]")
 	if fresh {

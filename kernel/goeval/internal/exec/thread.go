@@ -267,6 +267,9 @@ func (fr *Frame) recoverNow() iface {
 	if p == nil || p.recovered {
 		return iface{}
 	}
+	if _, no := p.Value.(*Refusal); no { // not the program's to handle
+		return iface{}
+	}
 	p.recovered = true
 	return *(*iface)(unsafe.Pointer(&p.Value))
 }

@@ -30,6 +30,11 @@ func (s *Space) methodsOf(t types.Type) []*types.Selection {
 
 // uncommon fills the method table. The bodies come last, when every type is known.
 func (s *Space) uncommon(u *abiUncommon, moff uintptr, pkg *types.Package, t types.Type, mset []*types.Selection) {
+	for _, m := range mset {
+		if pkg == nil && !m.Obj().Exported() {
+			pkg = m.Obj().Pkg() // a type without a name, with promoted methods
+		}
+	}
 	if pkg != nil {
 		u.pkgPath = newName(pkg.Path(), "", false, false).off()
 	}

@@ -52,21 +52,12 @@ func compiledInstance(name string) reflect.Type {
 }
 
 // typeName is the name that the compiler gives: main.P, main.Pair[string,main.P].
-func typeName(t *types.Named) string {
-	return t.Obj().Pkg().Name() + "." + instanceName(t)
-}
+func typeName(t *types.Named) string { return namedText(t, (*types.Package).Name) }
 
 // instanceName is the name without its package, with type arguments: Seq[string].
 func instanceName(t *types.Named) string {
-	name := t.Obj().Name()
-	if t.TypeArgs().Len() == 0 {
-		return name
-	}
-	var args []string
-	for a := range t.TypeArgs().Types() {
-		args = append(args, types.TypeString(a, func(p *types.Package) string { return p.Path() }))
-	}
-	return name + "[" + strings.Join(args, ",") + "]"
+	_, name, _ := strings.Cut(typeName(t), ".")
+	return name
 }
 
 // namedOther makes a defined type that is neither struct nor interface: a copy of the descriptor of

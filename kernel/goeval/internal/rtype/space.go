@@ -105,9 +105,9 @@ func (s *Space) build(t types.Type) reflect.Type {
 	case *types.Signature:
 		return s.signature(t)
 	case *types.Struct:
-		return s.structType(t, t.String())
+		return s.structType(t, typeText(t, (*types.Package).Name))
 	case *types.Interface:
-		return s.interfaceType(t, t.String(), nil)
+		return s.interfaceType(t, typeText(t, (*types.Package).Name), nil)
 	}
 	panic(&Refused{t.String(), "it has no run-time form"})
 }
