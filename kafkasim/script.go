@@ -138,8 +138,11 @@ func (c Config) code() string {
 	return "kafkasim.Config{" + strings.Join(parts, ", ") + "}"
 }
 
-// code writes a world as Go code.
-func (w World) code() string {
+// code writes a world as Go code that makes it.
+func (w World) code() string { return "kafkasim.New(" + w.literal() + ")" }
+
+// literal writes a world as Go code.
+func (w World) literal() string {
 	parts := []string{fmt.Sprintf("Brokers: %d", w.Brokers)}
 	if len(w.Racks) > 0 {
 		parts = append(parts, fmt.Sprintf("Racks: %#v", w.Racks))
@@ -162,5 +165,5 @@ func (w World) code() string {
 	if len(w.Config) > 0 {
 		parts = append(parts, "Config: "+w.Config.code())
 	}
-	return "kafkasim.New(kafkasim.World{" + strings.Join(parts, ", ") + "})"
+	return "kafkasim.World{" + strings.Join(parts, ", ") + "}"
 }

@@ -42,6 +42,9 @@ func (s *State) Check() []Violation {
 		c.leaders(tp)
 		c.matching(tp)
 		c.committed(tp)
+		c.follows(tp)
+		c.exposed(tp)
+		c.thin(tp)
 	}
 	for i := range s.Brokers {
 		for j := range s.Brokers[i].Replicas {

@@ -21,7 +21,7 @@ func TestEveryClusterEventHasWords(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range b.seen {
 		text := b.DescribePayload(e.Payload)
-		if text == plainName(e.Payload) && strings.HasSuffix(kindOf(e.Payload), "Timer") || text == "" {
+		if text == plainName(e.Payload) && strings.HasSuffix(KindOf(e.Payload), "Timer") || text == "" {
 			t.Errorf("%T is described as %q", e.Payload, text)
 		}
 		seen[text] = true

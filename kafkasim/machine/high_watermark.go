@@ -31,6 +31,11 @@ func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
 	if candidate <= r.Log.HighWatermark {
 		return false
 	}
+	truth := s.Truth.partition(s, r.TP)
+	truth.Exposed = max(truth.Exposed, candidate)
+	if len(r.ISR) < b.Image.effectiveMinISR(r.TP) {
+		truth.Thin = candidate
+	}
 	return s.setHighWatermark(b, r, candidate)
 }
 

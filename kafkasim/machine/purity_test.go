@@ -52,7 +52,7 @@ func TestPackageIsPure(t *testing.T) {
 func TestEveryPayloadHasAKind(t *testing.T) {
 	known := map[string]bool{}
 	for _, p := range payloadKinds {
-		known[kindOf(p)] = true
+		known[KindOf(p)] = true
 	}
 	files, _ := os.ReadDir(".")
 	for _, f := range files {

@@ -22,8 +22,8 @@ var payloadKinds = []Payload{
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
 
-// kindOf names a payload's type.
-func kindOf(p Payload) string { return reflect.TypeOf(p).Name() }
+// KindOf names a payload's type.
+func KindOf(p Payload) string { return reflect.TypeOf(p).Name() }
 
 // savedPayload is a payload with its type.
 type savedPayload struct {
@@ -33,12 +33,12 @@ type savedPayload struct {
 
 func savePayload(p Payload) (savedPayload, error) {
 	data, err := json.Marshal(p)
-	return savedPayload{kindOf(p), data}, err
+	return savedPayload{KindOf(p), data}, err
 }
 
 func (x *savedPayload) load() (Payload, error) {
 	for _, k := range payloadKinds {
-		if kindOf(k) == x.Kind {
+		if KindOf(k) == x.Kind {
 			p := reflect.New(reflect.TypeOf(k))
 			err := json.Unmarshal(x.Fields, p.Interface())
 			return p.Elem().Interface().(Payload), err

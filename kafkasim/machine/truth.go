@@ -24,9 +24,11 @@ type AckedBatch struct {
 // PartitionTruth is what has happened to a partition that breaks Kafka's promises without breaking its
 // rules.
 type PartitionTruth struct {
-	Unclean  bool // a leader was elected that was neither in sync nor eligible
-	Asked    bool // … because an administrator asked for it
-	DiskLoss bool // a replica lost records that it had answered for
+	Unclean  bool  // a leader was elected that was neither in sync nor eligible
+	Asked    bool  // … because an administrator asked for it
+	DiskLoss bool  // a replica lost records that it had answered for
+	Exposed  int64 // the highest high watermark that any leader has had
+	Thin     int64 // how far a high watermark moved while the ISR was below its minimum
 }
 
 // partition is the truth about a partition.
