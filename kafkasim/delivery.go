@@ -17,6 +17,14 @@ type Delivery struct {
 
 func (d *Delivery) state() machine.Delivery { return d.c.s.Delivery(d.producer, d.number) }
 
+// In is the same record in another cluster that began with the same commands: a fork, the past, a replay.
+func (d *Delivery) In(c *Cluster) *Delivery {
+	if int(d.producer) >= len(c.s.Producers) || d.number >= c.s.Producers[d.producer].Sends {
+		misuse("In", "that cluster was never given this record")
+	}
+	return &Delivery{c: c, producer: d.producer, number: d.number}
+}
+
 // Status is "pending", "acked" or "failed".
 func (d *Delivery) Status() string {
 	return [...]string{"pending", "acked", "failed"}[d.state().Status]

@@ -98,10 +98,12 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return e.describe(args)
 	case "show": // show orders-0 | deliveries | producers | consumers | brokers | inflight | counters | script
 		return e.show(args)
-	case "check": // check: the invariants
-		return e.C.Check().String(), nil
+	case "check": // check: the invariants; check broken: those that do not hold
+		return e.check(args)
 	case "at": // at t=5ms orders-0: what `show` would have printed then
 		return e.at(args)
+	case "replay": // replay kafka=0.10 switch.strict.min.isr=off: goes on with a cluster that did the same under other rules
+		return e.replay(args)
 	case "fork": // fork keep=before: puts a copy aside; fork use=before: goes on with it
 		return e.fork(args)
 	}

@@ -1,6 +1,9 @@
 package simtest
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // at prints what `show` would have printed at an earlier time.
 func (e *Env) at(a Args) (string, error) {
@@ -33,4 +36,31 @@ func (e *Env) fork(a Args) (string, error) {
 	}
 	e.C = c.Fork()
 	return e.C.String(), nil
+}
+
+// replay goes on with a cluster that has lived through the same commands under other rules.
+func (e *Env) replay(a Args) (string, error) {
+	w, err := takeRules(&a)
+	if err != nil {
+		return "", err
+	}
+	w.Config = a.config()
+	e.C = e.C.Replay(w)
+	for i := range e.Deliveries {
+		e.Deliveries[i].Delivery = e.Deliveries[i].Delivery.In(e.C)
+	}
+	return e.C.String(), nil
+}
+
+// check prints the invariants, or only what does not hold.
+func (e *Env) check(a Args) (string, error) {
+	v := e.C.Check()
+	if a.word(0) != "broken" {
+		return v.String(), nil
+	}
+	out := append(append([]string{}, v.Broken...), v.Lost...)
+	if len(out) == 0 {
+		return "all hold", nil
+	}
+	return strings.Join(out, "\n"), nil
 }

@@ -62,6 +62,8 @@ func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
 		}
 	case "inflight":
 		return c.InFlight().String(), nil
+	case "rules":
+		return c.Rules().String(), nil
 	case "counters":
 		return c.Counters().String(), nil
 	case "script":
