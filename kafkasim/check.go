@@ -47,11 +47,13 @@ var invariants = []struct {
 	{9, "what is below a leader's high watermark is on every member of the ISR"},
 	{11, "the leader has everything that was ever below a high watermark"},
 	{12, "no record acknowledged with acks=all is lost"},
+	{14, "what was exposed is never taken back"},
 	{15, "the high watermark stands still while the ISR is below its minimum"},
 	{16, "the controller's ISR is within the leader's"},
 	{19, "nobody fenced or shutting down is in the ISR"},
 	{20, "a leader is alive and unfenced at the controller"},
 	{21, "no eligible leader replicas while the ISR is large enough"},
+	{26, "a follower gets on by what its leader tells it"},
 }
 
 // Check runs the invariants of replication on the present state, and looks for acknowledged records that

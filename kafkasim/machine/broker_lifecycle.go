@@ -218,7 +218,7 @@ func (s *State) losePower(b *Broker) {
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		if end, hw := r.Log.End, r.Log.HighWatermark; r.Log.LosePageCache() {
-			s.Truth.partition(s, r.TP).DiskLoss = true
+			s.lostRecords(b, r.TP)
 			s.noteTruncated(b, r, end, hw)
 		}
 	}

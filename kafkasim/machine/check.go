@@ -30,6 +30,11 @@ type checker struct {
 
 func (c *checker) require(ok bool, invariant int, format string, args ...any) {
 	if !ok {
+		for i, a := range args {
+			if tp, is := a.(TopicPartition); is {
+				args[i] = c.s.PartitionName(tp)
+			}
+		}
 		c.list = append(c.list, Violation{invariant, fmt.Sprintf(format, args...)})
 	}
 }
@@ -45,10 +50,12 @@ func (s *State) Check() []Violation {
 		c.follows(tp)
 		c.exposed(tp)
 		c.thin(tp)
+		c.takenBack(tp)
 	}
 	for i := range s.Brokers {
 		for j := range s.Brokers[i].Replicas {
 			c.replica(&s.Brokers[i], &s.Brokers[i].Replicas[j])
+			c.stuck(&s.Brokers[i], &s.Brokers[i].Replicas[j])
 		}
 	}
 	c.acknowledged()

@@ -40,6 +40,29 @@ func (c *checker) exposed(tp TopicPartition) {
 	}
 }
 
+// toldLatest keeps the truth about a latest offset that a consumer is told: the newest leader takes back what was
+// exposed when it says less.
+func (s *State) toldLatest(r *Replica, offset int64) {
+	if reg := s.Controller.Image.partition(r.TP); reg == nil || r.LeaderEpoch != reg.LeaderEpoch {
+		return // an old leader's word: whoever asks it has old metadata too
+	}
+	if t := s.Truth.partition(s, r.TP); offset < t.Exposed {
+		t.TakenBack = offset + 1
+	}
+}
+
+// takenBack is invariant 14, across leaders: what was exposed is never taken back.
+func (c *checker) takenBack(tp TopicPartition) {
+	t := c.s.Truth.partition(c.s, tp)
+	c.require(t.TakenBack == 0 || !c.clean(tp), 14, "%v: a consumer was told the latest offset %d after HW %d was exposed", tp, t.TakenBack-1, t.Exposed)
+}
+
+// stuck is invariant 26: a follower that is told where the logs part gets on by it.
+func (c *checker) stuck(b *Broker, r *Replica) {
+	const patience = 10
+	c.require(r.Stuck < patience, 26, "%v: broker %d was told %d times where its log parts from its leader's, and nothing changed", r.TP, b.ID, r.Stuck)
+}
+
 // thin is invariant 15: the high watermark stands still while the ISR is below its minimum.
 func (c *checker) thin(tp TopicPartition) {
 	to := c.s.Truth.partition(c.s, tp).Thin

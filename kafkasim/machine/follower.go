@@ -193,7 +193,7 @@ func (s *State) onFetchResponse(b *Broker, e Event, m FetchResponse) {
 		case res.Diverging.Epoch >= 0:
 			s.truncateOnDivergence(b, r, res.Diverging)
 		default:
-			if s.appendFetched(b, r, res) {
+			if s.appendFetched(b, r, sent[j].LeaderEpoch, res) {
 				at, _ := b.findReplica(r.TP)
 				f.First = int32((at + 1) % len(b.Replicas))
 			}
@@ -218,7 +218,7 @@ func (s *State) fetchError(r *Replica, sent int32, code Code) {
 
 // appendFetched is R2.6: append, then take the leader's high watermark as it is (it may be lower), then its
 // log start. It tells whether there were records.
-func (s *State) appendFetched(b *Broker, r *Replica, res *FetchResult) bool {
+func (s *State) appendFetched(b *Broker, r *Replica, sent int32, res *FetchResult) bool {
 	segmentBytes := b.Image.Topics[r.TP.Topic].Props.SegmentBytes
 	n := 0
 	for n < len(res.Batches) && (res.Batches[n].LeaderEpoch <= r.LeaderEpoch || s.World.Rules.Without(HigherEpochDropped)) {
@@ -233,7 +233,7 @@ func (s *State) appendFetched(b *Broker, r *Replica, res *FetchResult) bool {
 		s.appended(b, r)
 		s.noteAppended(b.ID, r.TP, r.Log.End, res.Batches[:n])
 	}
-	r.Aligned = true
+	r.Aligned = r.Aligned || sent == r.LeaderEpoch
 	r.NoEpoch = n == 0 && s.World.Rules.Without(EmptyFetchKeepsEpoch)
 	moved := s.setHighWatermark(b, r, res.HighWatermark)
 	s.raiseLogStart(b, r, res.LogStartOffset)

@@ -40,6 +40,9 @@ func (s *State) listOffset(b *Broker, fetcher NodeID, p *ListOffsetsPart) ListOf
 			return res
 		}
 		res.Offset, res.LeaderEpoch = bound, r.LeaderEpoch
+		if fetcher == NoNode {
+			s.toldLatest(r, bound)
+		}
 	default:
 		if offset, _, epoch, ok := l.OffsetByTime(p.Timestamp, bound); ok {
 			res.Offset, res.LeaderEpoch = offset, epoch

@@ -53,6 +53,7 @@ type Replica struct {
 	Truncating   bool  // asks the leader for the end of its last epoch before it fetches (ByRequest)
 	NoEpoch      bool  // has forgotten the epoch of its last record (EmptyFetchKeepsEpoch)
 	Aligned      bool  // has had an answer of this epoch's leader without divergence
+	Stuck        int32 // diverging answers in a row that have changed nothing
 }
 
 // Remote is what a leader knows of another replica (R1.3, ReplicaState).

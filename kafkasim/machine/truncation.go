@@ -16,8 +16,12 @@ import (
 // truncateOnDivergence is R2.10. Whether the cut completes the truncation makes no difference to what is
 // done next: the next fetch tells.
 func (s *State) truncateOnDivergence(b *Broker, r *Replica, leader EpochEnd) {
+	end, epoch := r.Log.End, r.Log.Epochs.Latest()
 	to, _ := divergenceOffset(r, leader)
 	s.truncate(b, r, to)
+	if r.Stuck++; r.Log.End != end || r.Log.Epochs.Latest() != epoch {
+		r.Stuck = 0
+	}
 }
 
 // divergenceOffset is where R2.10 cuts a replica's log, given the leader's answer, and whether that is the

@@ -153,7 +153,7 @@ func TestFollowerDropsBatchesOfAHigherEpoch(t *testing.T) {
 	r := b.broker(2).replica(tp)
 	higher := craft(epochRun{3, 2}, epochRun{4, 1})
 	batches, _ := higher.Read(1, 3, 1<<20, true)
-	b.appendFetched(b.broker(2), r, &FetchResult{TP: tp, Batches: batches, HighWatermark: 1})
+	b.appendFetched(b.broker(2), r, 0, &FetchResult{TP: tp, Batches: batches, HighWatermark: 1})
 	if r.Log.End != 2 || r.Log.Epochs.Latest() != 3 {
 		t.Errorf("LEO %d, latest epoch %d; want 2 and 3", r.Log.End, r.Log.Epochs.Latest())
 	}
@@ -166,7 +166,7 @@ func TestFollowerHighWatermarkMayGoDown(t *testing.T) {
 	b.run(100 * ms)
 	r := b.broker(2).replica(tp)
 	r.Log.SetHighWatermark(5)
-	b.appendFetched(b.broker(2), r, &FetchResult{TP: tp, HighWatermark: 3})
+	b.appendFetched(b.broker(2), r, 0, &FetchResult{TP: tp, HighWatermark: 3})
 	if r.Log.HighWatermark != 3 {
 		t.Errorf("HW %d, want 3", r.Log.HighWatermark)
 	}

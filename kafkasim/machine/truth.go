@@ -1,6 +1,10 @@
 package machine
 
-import "kafkalab/kafkasim/view"
+import (
+	"slices"
+
+	"kafkalab/kafkasim/view"
+)
 
 // Truth is what nobody inside Kafka knows and the checks need: which records a client was told are safe,
 // and what has happened that may cost some.
@@ -24,11 +28,12 @@ type AckedBatch struct {
 // PartitionTruth is what has happened to a partition that breaks Kafka's promises without breaking its
 // rules.
 type PartitionTruth struct {
-	Unclean  bool  // a leader was elected that was neither in sync nor eligible
-	Asked    bool  // … because an administrator asked for it
-	DiskLoss bool  // a replica lost records that it had answered for
-	Exposed  int64 // the highest high watermark that any leader has had
-	Thin     int64 // how far a high watermark moved while the ISR was below its minimum
+	Unclean   bool  // a leader was elected that was neither in sync nor eligible
+	Asked     bool  // … because an administrator asked for it
+	DiskLoss  bool  // a replica lost records that it had answered for
+	Exposed   int64 // the highest high watermark that any leader has had
+	TakenBack int64 // a latest offset that a consumer was told after a higher one was exposed, plus 1
+	Thin      int64 // how far a high watermark moved while the ISR was below its minimum
 }
 
 // partition is the truth about a partition.
@@ -60,4 +65,14 @@ func (s *State) judgeLosses(tp TopicPartition) {
 		}
 		a.Lost = lost
 	}
+}
+
+// lostRecords keeps the truth about a disk that lost records. It matters if the replica had answered for them:
+// one that is neither in sync nor eligible has to be brought up to date before it counts again.
+func (s *State) lostRecords(b *Broker, tp TopicPartition) {
+	reg := s.Controller.Image.partition(tp)
+	if reg == nil || !slices.Contains(reg.ISR, b.ID) && !slices.Contains(reg.ELR, b.ID) && !slices.Contains(reg.LastKnownELR, b.ID) {
+		return
+	}
+	s.Truth.partition(s, tp).DiskLoss = true
 }
