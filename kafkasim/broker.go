@@ -94,6 +94,55 @@ func (b *Broker) Resume() *Broker {
 	return b.act("Resume", machine.ResumeBroker{Broker: b.id})
 }
 
+// LoseDisk destroys disks of the broker: the log directories with these numbers, from 1, or all of them. What
+// was in them is gone. A broker that loses its first directory, which holds the metadata log too, or all of
+// them, ends at once; otherwise it answers KAFKA_STORAGE_ERROR for what it lost and goes on with the rest.
+// New empty directories are there at the next Start.
+func (b *Broker) LoseDisk(dirs ...int) *Broker {
+	cmd, code := machine.LoseDisk{Broker: b.id}, ""
+	for i, d := range dirs {
+		if d < 1 || d > len(b.state().Dirs) {
+			b.misuse("LoseDisk", fmt.Sprintf("has no log directory %d; it has %s (World.LogDirs)", d, oneTo(len(b.state().Dirs))))
+		}
+		if b.state().Dirs[d-1].Offline {
+			b.misuse("LoseDisk", fmt.Sprintf("has lost its log directory %d already", d))
+		}
+		if i > 0 {
+			code += ", "
+		}
+		code += fmt.Sprint(d)
+		cmd.Dirs = append(cmd.Dirs, int32(d))
+	}
+	b.c.apply(fmt.Sprintf("c.Broker(%d).LoseDisk(%s)", b.id, code), cmd)
+	return b
+}
+
+// LosePartition deletes the directory of a partition on a broker that is not running.
+func (b *Broker) LosePartition(topic string, partition int) *Broker {
+	return b.loseReplica("LosePartition", topic, partition, -1, "")
+}
+
+// LoseTail drops what a broker that is not running has of a partition behind the first batches, as a disk
+// does that never got the rest before the power went.
+func (b *Broker) LoseTail(topic string, partition, batches int) *Broker {
+	if batches < 0 || batches > 1<<30 {
+		b.misuse("LoseTail", fmt.Sprintf("cannot keep %d batches: want 0 or more", batches))
+	}
+	return b.loseReplica("LoseTail", topic, partition, int32(batches), fmt.Sprintf(", %d", batches))
+}
+
+func (b *Broker) loseReplica(verb, topic string, partition int, keep int32, more string) *Broker {
+	tp := b.c.partitionOf(fmt.Sprintf("Broker(%d).%s", b.id, verb), topic, partition)
+	if b.alive() {
+		b.misuse(verb, "is running; Crash() or PowerLoss() it first")
+	}
+	if b.c.replica(b.id, tp) == nil {
+		b.misuse(verb, "has no replica of "+b.c.s.PartitionName(tp))
+	}
+	b.c.apply(fmt.Sprintf("c.Broker(%d).%s(%q, %d%s)", b.id, verb, topic, partition, more), machine.LoseReplica{Broker: b.id, TP: tp, Keep: keep})
+	return b
+}
+
 // Slow makes the broker's disk slow: each answer to a produce or fetch request, and each fetch of its own,
 // leaves d later; heartbeats are as quick as ever. 0 makes it quick again. A follower that is slower than
 // replica.lag.time.max.ms leaves the ISR; a slow leader is moved by nothing.

@@ -144,6 +144,9 @@ func (w World) code() string { return "kafkasim.New(" + w.literal() + ")" }
 // literal writes a world as Go code.
 func (w World) literal() string {
 	parts := []string{fmt.Sprintf("Brokers: %d", w.Brokers)}
+	if w.LogDirs > 1 {
+		parts = append(parts, fmt.Sprintf("LogDirs: %d", w.LogDirs))
+	}
 	if len(w.Racks) > 0 {
 		parts = append(parts, fmt.Sprintf("Racks: %#v", w.Racks))
 	}

@@ -18,6 +18,8 @@ type World struct {
 	Brokers int
 	// Racks names the rack of each broker, in order; nil for none.
 	Racks []string
+	// LogDirs is how many log directories each broker has. Default 1, at most 16.
+	LogDirs int
 	// Controllers is how many there are. There is one that does not fail; other numbers are refused.
 	Controllers int
 	// Kafka is the version whose rules and defaults hold: "0.10" to "4.4". Default "4.3". A minor version
@@ -56,6 +58,9 @@ func (w World) filled() World {
 	if w.Brokers < 1 || w.Brokers > maxBrokers {
 		misuse(where, "Brokers: %d: want 1 to %d", w.Brokers, maxBrokers)
 	}
+	if w.LogDirs < 0 || w.LogDirs > 16 {
+		misuse(where, "LogDirs: %d: want 1 to 16", w.LogDirs)
+	}
 	if len(w.Racks) != 0 && len(w.Racks) != w.Brokers {
 		misuse(where, "Racks: %d racks for %d brokers: want one for each broker, or none", len(w.Racks), w.Brokers)
 	}
@@ -89,6 +94,7 @@ func (w World) machine() machine.World {
 	m := machine.World{
 		Brokers: int32(w.Brokers), Racks: slices.Clone(w.Racks), Seed: w.Seed,
 		Tick: w.Tick.Microseconds(), Latency: w.Latency.Microseconds(), Broker: broker,
+		LogDirs: int32(w.LogDirs),
 	}
 	w.setGeneration(&m)
 	return m

@@ -9,7 +9,7 @@ import "kafkalab/kafkasim/view"
 // the metadata log. A replica's log in here is what the page cache shows; partlog.Log.Flushed says how much
 // of it a power loss would leave.
 //
-// Kafka: BrokerServer, ReplicaManager, SocketServer, KafkaApis. Simplified: one log directory, no
+// Kafka: BrokerServer, ReplicaManager, SocketServer, KafkaApis. Simplified: no
 // request-handler pool (a request that need not wait is handled in no time).
 
 // Process is the state of a broker's process (R3.7, Kafka's BrokerState).
@@ -37,7 +37,8 @@ type Broker struct {
 	PowerOff    bool    // the machine is off: nobody answers for it
 	Paused      bool    // SIGSTOP: alive but silent
 	Backlog     []Event // what arrived while it was paused
-	Slow        int64   // µs that its disk takes (SlowBroker)
+	Dirs        []LogDir
+	Slow        int64 // µs that its disk takes (SlowBroker)
 
 	Lifecycle Lifecycle
 	Pull      MetadataPull
@@ -47,6 +48,7 @@ type Broker struct {
 	Replicas []Replica // by (Topic, Partition)
 	Fetchers []Fetcher // by leader
 	Alter    AlterManager
+	Assign   AssignmentsManager
 	IDs      ProducerIDs
 
 	Produces    []DelayedProduce // the produce purgatory, in the order of arrival
@@ -135,6 +137,8 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 		s.onHeartbeatAnswered(b, e, p)
 	case AlterPartitionResponse:
 		s.onAlterPartitionResponse(b, e, p)
+	case AssignReplicasToDirsResponse:
+		s.onDirsAssigned(b, e, p)
 	case AllocateProducerIDsResponse:
 		s.onProducerIDs(b, e, p)
 	case Disconnected:
@@ -162,6 +166,8 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onAlterPartitionTimer(b, e)
 	case CheckpointTimer:
 		s.onCheckpointTimer(b)
+	case AssignTimer:
+		s.onAssignTimer(b, e)
 	case FlushTimer:
 		s.onFlushTimer(b)
 	case ShutdownTimer:

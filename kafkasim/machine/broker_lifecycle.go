@@ -45,6 +45,10 @@ func (s *State) applyBroker(c Command) Result {
 		s.start(s.broker(c.Broker))
 	case PauseBroker:
 		s.pause(s.broker(c.Broker))
+	case LoseDisk:
+		s.loseDisk(s.broker(c.Broker), c.Dirs)
+	case LoseReplica:
+		s.loseReplica(s.broker(c.Broker), c.TP, c.Keep)
 	case SlowBroker:
 		s.broker(c.Broker).Slow = c.By
 	case ResumeBroker:
@@ -61,6 +65,7 @@ func (s *State) start(b *Broker) {
 	}
 	b.Incarnation++
 	b.PowerOff = false
+	s.replaceDirs(b)
 	b.Lifecycle = Lifecycle{Epoch: -1, PreviousEpoch: b.CleanEpoch, StartedAt: s.Now}
 	s.setProcess(b, Starting)
 	s.talkToController(b)
@@ -79,9 +84,10 @@ func (s *State) talkToController(b *Broker) {
 	var p Payload = BrokerHeartbeatRequest{
 		Broker: b.ID, BrokerEpoch: l.Epoch, MetadataOffset: b.Image.Offset,
 		WantFence: b.Process <= Starting, WantShutdown: b.Process == PendingControlledShutdown,
+		OfflineDirs: b.offlineDirs(),
 	}
 	if l.Epoch < 0 {
-		p = BrokerRegistrationRequest{Broker: b.ID, Incarnation: b.Incarnation, PreviousBrokerEpoch: l.PreviousEpoch}
+		p = BrokerRegistrationRequest{Broker: b.ID, Incarnation: b.Incarnation, PreviousBrokerEpoch: l.PreviousEpoch, Dirs: b.onlineDirs()}
 	}
 	// The interval is the request's time limit too.
 	s.request(b.ID, s.Controller.ID, &l.Channel, interval, p)
@@ -169,6 +175,7 @@ func (s *State) loadLogs(b *Broker) {
 		}
 	}
 	b.deleteStrays()
+	s.drawAssignRace(b)
 	s.publish(b, b.Image.all())
 	s.after(s.World.Broker.ReplicaLagTimeMaxMs*1000/2, b.ID, ISRTimer{})
 	s.after(s.World.Broker.ReplicaHighWatermarkCheckpointMs*1000, b.ID, CheckpointTimer{})
@@ -251,10 +258,15 @@ func (s *State) shutDown(b *Broker) {
 	if b.serves() {
 		for i := range b.Replicas {
 			r := &b.Replicas[i]
+			if b.Dirs[r.Dir].Offline {
+				continue
+			}
 			r.Checkpoint = r.Log.HighWatermark
 			s.flushLog(r)
 		}
-		b.CleanEpoch = b.Lifecycle.Epoch
+		if len(b.offlineDirs()) == 0 {
+			b.CleanEpoch = b.Lifecycle.Epoch
+		}
 	}
 	s.endProcess(b, NotRunning.String())
 }
@@ -268,7 +280,7 @@ func (s *State) endProcess(b *Broker, how string) {
 	for i := range b.Fetchers {
 		s.hangUp(b.ID, b.Fetchers[i].Leader, &b.Fetchers[i].Channel)
 	}
-	for _, ch := range [...]*Channel{&b.Lifecycle.Channel, &b.Pull.Channel, &b.Alter.Channel, &b.IDs.Channel} {
+	for _, ch := range [...]*Channel{&b.Lifecycle.Channel, &b.Pull.Channel, &b.Alter.Channel, &b.Assign.Channel, &b.IDs.Channel} {
 		s.hangUp(b.ID, s.Controller.ID, ch)
 	}
 	backlog := b.Backlog
@@ -282,11 +294,11 @@ func (s *State) endProcess(b *Broker, how string) {
 func (s *State) forgetProcess(b *Broker) {
 	b.Process, b.Paused, b.Backlog = NotRunning, false, nil
 	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.PurgatoryAt = nil, nil, nil, nil, nil, 0
-	b.Alter, b.Pull, b.IDs = AlterManager{}, MetadataPull{}, ProducerIDs{}
+	b.Alter, b.Assign, b.Pull, b.IDs = AlterManager{}, AssignmentsManager{}, MetadataPull{}, ProducerIDs{}
 	b.Lifecycle = Lifecycle{Epoch: -1, PreviousEpoch: -1}
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
-		*r = Replica{TP: r.TP, Log: r.Log, Checkpoint: r.Checkpoint, LeaderEpoch: -1, PartitionEpoch: -1}
+		*r = Replica{TP: r.TP, Log: r.Log, Dir: r.Dir, Checkpoint: r.Checkpoint, LeaderEpoch: -1, PartitionEpoch: -1}
 	}
 }
 

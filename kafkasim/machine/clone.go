@@ -43,6 +43,8 @@ func (s *State) Clone() *State {
 // unshare gives a copied broker its own of everything that a step changes in place.
 func (b *Broker) unshare() {
 	b.Backlog = slices.Clone(b.Backlog)
+	b.Dirs = slices.Clone(b.Dirs)
+	b.Assign.Items = slices.Clone(b.Assign.Items)
 	b.Image = b.Image.clone()
 	b.Conns = slices.Clone(b.Conns)
 	for i := range b.Conns {

@@ -39,7 +39,7 @@ var shared = []string{
 	"World.Racks", "World.Sessions", "World.Broker", ".Holds", ".Clients", ".TopicBase", "Controller.Log",
 	".Queue[].Payload", ".Backlog[].Payload", ".Held[].Payload", ".Waiting[].Payload", ".InFlight[].Payload", ".InFlight[].Batches",
 	".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR",
-	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added",
+	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added", ".Brokers[].Dirs", ".Partitions[].Dirs",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches", ".Log.Producers[].Batches",
 	".Batch.Records", ".Batch.Headers", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Chunks[]",

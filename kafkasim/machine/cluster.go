@@ -15,7 +15,7 @@ func (s *State) startCluster() {
 	var records []MetadataRecord
 	for i := range s.Brokers {
 		id := NodeID(i + 1)
-		reg := BrokerRegistration{ID: id, Epoch: int64(2 * i), Incarnation: 1, Fenced: true}
+		reg := BrokerRegistration{ID: id, Dirs: s.newDirs(), Epoch: int64(2 * i), Incarnation: 1, Fenced: true}
 		records = append(records, MetadataRecord{Kind: RegisterBrokerRecord, Broker: reg})
 		reg.Fenced = false
 		records = append(records, MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg})
@@ -36,6 +36,9 @@ func (s *State) startedBroker(id NodeID) {
 	w := &s.World.Broker
 	b := s.broker(id)
 	*b = Broker{ID: id, Incarnation: 1, Process: Running, CleanEpoch: -1, Image: s.Controller.Image.clone()}
+	for _, d := range b.Image.broker(id).Dirs {
+		b.Dirs = append(b.Dirs, LogDir{ID: d})
+	}
 	b.Lifecycle = Lifecycle{Epoch: b.Image.broker(id).Epoch, PreviousEpoch: -1}
 	*s.session(id) = BrokerSession{MetadataOffset: b.Image.Offset, ShutdownOffset: -1}
 	s.talkAt(b, w.BrokerHeartbeatIntervalMs*1000*int64(id)/int64(s.World.Brokers+1))

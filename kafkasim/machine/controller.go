@@ -42,6 +42,8 @@ func (s *State) controllerEvent(e Event) {
 		s.onMetadataFetch(e, p)
 	case AlterPartitionRequest:
 		s.onAlterPartition(e, p)
+	case AssignReplicasToDirsRequest:
+		s.onAssignReplicasToDirs(e, p)
 	case AllocateProducerIDsRequest:
 		s.onAllocateProducerIDs(e)
 	case ElectionTimer:

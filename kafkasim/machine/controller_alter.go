@@ -98,7 +98,7 @@ func (s *State) newPartitions(topic, first int32, assignment [][]NodeID) ([]Meta
 		}
 		records = append(records, MetadataRecord{
 			Kind: PartitionRecord, TP: TopicPartition{topic, first + int32(p)},
-			Partition: PartitionRegistration{Replicas: replicas, ISR: isr, Leader: isr[0]},
+			Partition: PartitionRegistration{Replicas: replicas, ISR: isr, Leader: isr[0], Dirs: s.Controller.Image.defaultDirs(replicas)},
 		})
 	}
 	return records, true

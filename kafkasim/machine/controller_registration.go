@@ -48,7 +48,7 @@ func (s *State) onBrokerRegistration(e Event, m BrokerRegistrationRequest) {
 	epoch := s.Controller.Image.Offset + int64(len(records)) // the offset of the record itself
 	records = append(records, MetadataRecord{
 		Kind:   RegisterBrokerRecord,
-		Broker: BrokerRegistration{ID: m.Broker, Epoch: epoch, Incarnation: m.Incarnation, Fenced: true},
+		Broker: BrokerRegistration{ID: m.Broker, Epoch: epoch, Incarnation: m.Incarnation, Fenced: true, Dirs: m.Dirs},
 	})
 	*s.session(m.Broker) = BrokerSession{LastContact: s.Now, MetadataOffset: -1, ShutdownOffset: -1}
 	s.commit(records)
@@ -65,6 +65,7 @@ func (s *State) onBrokerHeartbeat(e Event, m BrokerHeartbeatRequest) {
 	}
 	sess := s.session(m.Broker)
 	sess.LastContact, sess.MetadataOffset = s.Now, m.MetadataOffset
+	s.handleOfflineDirs(m.Broker, m.OfflineDirs)
 	caughtUp := m.MetadataOffset > reg.Epoch // it has applied its own registration record
 	shutdown := false
 	switch {

@@ -118,7 +118,10 @@ func (s *State) fetchReplica(b *Broker, fetcher NodeID, p *FetchPart) (*Replica,
 		return nil, UNKNOWN_TOPIC_OR_PARTITION
 	}
 	r := b.replica(p.TP)
-	if r == nil || r.Role == Offline {
+	switch {
+	case r != nil && b.Dirs[r.Dir].Offline:
+		return nil, KAFKA_STORAGE_ERROR
+	case r == nil || r.Role == Offline:
 		return nil, NOT_LEADER_OR_FOLLOWER
 	}
 	if code := r.checkEpoch(p.LeaderEpoch); code != NONE {

@@ -120,7 +120,10 @@ func (b *Broker) leaderReplica(tp TopicPartition) (*Replica, Code) {
 		return nil, UNKNOWN_TOPIC_OR_PARTITION
 	}
 	r := b.replica(tp)
-	if r == nil || r.Role != Leader {
+	switch {
+	case r != nil && b.Dirs[r.Dir].Offline:
+		return nil, KAFKA_STORAGE_ERROR
+	case r == nil || r.Role != Leader:
 		return nil, NOT_LEADER_OR_FOLLOWER
 	}
 	return r, NONE

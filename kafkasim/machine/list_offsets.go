@@ -58,8 +58,11 @@ func (b *Broker) epochReplica(tp TopicPartition, epoch int32) (*Replica, Code) {
 		return nil, UNKNOWN_TOPIC_OR_PARTITION
 	}
 	r := b.replica(tp)
-	if r == nil {
+	switch {
+	case r == nil:
 		return nil, NOT_LEADER_OR_FOLLOWER
+	case b.Dirs[r.Dir].Offline:
+		return nil, KAFKA_STORAGE_ERROR
 	}
 	if code := r.checkEpoch(epoch); code != NONE {
 		return nil, code

@@ -50,6 +50,7 @@ type BrokerRegistration struct {
 	Incarnation          uint32
 	Fenced               bool
 	InControlledShutdown bool
+	Dirs                 []DirID // its log directories that are online (KIP-858); immutable
 }
 
 // active tells whether the broker may lead: registered, unfenced, not in controlled shutdown.
@@ -66,7 +67,8 @@ type PartitionRegistration struct {
 	LastKnownELR   []NodeID
 	Adding         []NodeID // by a reassignment that is under way (KIP-455)
 	Removing       []NodeID
-	Leader         NodeID // NoNode for none
+	Dirs           []DirID // the log directory of each replica, as far as the controller knows (KIP-858)
+	Leader         NodeID  // NoNode for none
 	LeaderEpoch    int32
 	PartitionEpoch int32
 	Recovering     bool // leaderRecoveryState (KIP-704)

@@ -29,8 +29,10 @@ type partitionChange struct {
 	minISR     int      // effective (R1.9)
 	elrEnabled bool
 	election   Election
-	recovered  bool // the leader says that it has recovered (R3.14)
-	byLeader   bool // the leader proposed the change
+	dirs       []DirID            // the target log directories; nil for those that are there
+	defaultDir func(NodeID) DirID // of a replica that comes
+	recovered  bool               // the leader says that it has recovered (R3.14)
+	byLeader   bool               // the leader proposed the change
 	rules      Rules
 	acceptable func(NodeID) bool
 }
@@ -42,6 +44,7 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 	c.targetELR()
 	next := *c.old
 	next.Replicas, next.Adding, next.Removing = c.replicas, c.adding, c.removing
+	next.Dirs = c.targetDirs()
 	if c.recovered {
 		next.Recovering = false
 	}
@@ -156,7 +159,7 @@ func (c *partitionChange) lastKnownLeader(next *PartitionRegistration) {
 // same tells whether two registrations say the same, epochs aside.
 func (p *PartitionRegistration) same(o *PartitionRegistration) bool {
 	return p.Leader == o.Leader && p.Recovering == o.Recovering && slices.Equal(p.Replicas, o.Replicas) &&
-		slices.Equal(p.Adding, o.Adding) && slices.Equal(p.Removing, o.Removing) &&
+		slices.Equal(p.Dirs, o.Dirs) && slices.Equal(p.Adding, o.Adding) && slices.Equal(p.Removing, o.Removing) &&
 		slices.Equal(p.ISR, o.ISR) && slices.Equal(p.ELR, o.ELR) && slices.Equal(p.LastKnownELR, o.LastKnownELR)
 }
 
@@ -183,9 +186,6 @@ type removal struct {
 func (s *State) leaderAndISRUpdates(of removal, touched func(*PartitionRegistration) bool) []MetadataRecord {
 	var records []MetadataRecord
 	im := &s.Controller.Image
-	acceptable := func(id NodeID) bool {
-		return id != of.remove && id != of.unclean && (id == of.add || im.broker(id).active())
-	}
 	for t := range im.Topics {
 		for p := range im.Topics[t].Partitions {
 			tp := TopicPartition{int32(t), int32(p)}
@@ -195,7 +195,9 @@ func (s *State) leaderAndISRUpdates(of removal, touched func(*PartitionRegistrat
 			}
 			c := s.change(tp)
 			c.isr = without(without(reg.ISR, of.remove), of.unclean)
-			c.acceptable = acceptable
+			c.acceptable = func(id NodeID) bool {
+				return id != of.remove && id != of.unclean && (id == of.add || im.broker(id).active()) && im.dirOnline(reg, id)
+			}
 			if of.unclean != NoNode {
 				c.unclean = []NodeID{of.unclean}
 			}
@@ -215,7 +217,8 @@ func (s *State) change(tp TopicPartition) *partitionChange {
 	c := &partitionChange{
 		old: reg, isr: reg.ISR, elr: reg.ELR, replicas: reg.Replicas, adding: reg.Adding, removing: reg.Removing,
 		minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR, rules: s.World.Rules,
-		acceptable: func(id NodeID) bool { return im.broker(id).active() },
+		acceptable: func(id NodeID) bool { return im.broker(id).active() && im.dirOnline(reg, id) },
+		defaultDir: im.defaultDir,
 	}
 	if im.Topics[tp.Topic].Props.UncleanLeaderElectionEnable {
 		c.election = UncleanElection

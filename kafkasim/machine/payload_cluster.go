@@ -7,6 +7,7 @@ type BrokerRegistrationRequest struct {
 	Broker              NodeID
 	Incarnation         uint32
 	PreviousBrokerEpoch int64 // from the clean-shutdown marker; -1 after an unclean shutdown
+	Dirs                []DirID
 }
 
 // BrokerRegistrationResponse grants a broker epoch.
@@ -22,6 +23,7 @@ type BrokerHeartbeatRequest struct {
 	MetadataOffset int64 // the records that the broker has applied
 	WantFence      bool
 	WantShutdown   bool
+	OfflineDirs    []DirID // that have failed
 }
 
 // BrokerHeartbeatResponse tells a broker how the controller sees it.

@@ -33,6 +33,7 @@ const longAgo = math.MinInt64 / 2
 type Replica struct {
 	TP             TopicPartition
 	Log            partlog.Log // on disk, as the page cache shows it
+	Dir            int32       // which of the broker's log directories it is in
 	FlushedAt      int64       // µs: when it was last flushed as a whole
 	Checkpoint     int64       // high watermark in replication-offset-checkpoint, on disk (R4.1)
 	Role           Role
@@ -115,9 +116,13 @@ func (s *State) publish(b *Broker, changed []TopicPartition) {
 func (s *State) follow(b *Broker, tp TopicPartition, reg *PartitionRegistration) {
 	i, found := b.findReplica(tp)
 	if !found {
-		b.Replicas = slices.Insert(b.Replicas, i, Replica{TP: tp, LeaderEpoch: -1, PartitionEpoch: -1})
+		b.Replicas = slices.Insert(b.Replicas, i, Replica{TP: tp, Dir: b.chooseDir(reg), LeaderEpoch: -1, PartitionEpoch: -1})
 	}
 	r := &b.Replicas[i]
+	if b.Dirs[r.Dir].Offline {
+		return
+	}
+	s.tellDir(b, r, reg)
 	if reg.PartitionEpoch < r.PartitionEpoch {
 		return // older than what it knows from an AlterPartition response (R1.8, R2.24)
 	}

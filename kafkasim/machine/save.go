@@ -15,6 +15,7 @@ var payloadKinds = []Payload{
 	ListOffsetsRequest{}, ListOffsetsResponse{}, OffsetsForLeaderEpochRequest{}, OffsetsForLeaderEpochResponse{},
 	InitProducerIDRequest{}, InitProducerIDResponse{},
 	DeleteRecordsRequest{}, DeleteRecordsResponse{}, AdminTimer{}, FlushTimer{},
+	AssignReplicasToDirsRequest{}, AssignReplicasToDirsResponse{}, AssignTimer{},
 	BrokerRegistrationRequest{}, BrokerRegistrationResponse{}, BrokerHeartbeatRequest{}, BrokerHeartbeatResponse{},
 	MetadataFetchRequest{}, MetadataFetchResponse{}, AlterPartitionRequest{}, AlterPartitionResponse{},
 	AllocateProducerIDsRequest{}, AllocateProducerIDsResponse{},

@@ -28,6 +28,7 @@ type State struct {
 	TopicBase []int32
 	Added     []AddedPartitions // … but for partitions that a topic got later
 
+	LastDir  DirID  // the last log directory that was formatted
 	LastConn uint32 // the last connection number that a broker has taken
 
 	Quiet bool // nobody records a trace: no Notes are made

@@ -15,6 +15,7 @@ type World struct {
 	// Sessions are the brokers' own session timeouts, ms; empty for broker.session.timeout.ms. ZooKeeper
 	// knew one for each client.
 	Sessions []int64
+	LogDirs  int32 // log directories of each broker; 0 means 1
 }
 
 // NodeID names whoever sends and receives messages: brokers by their ids from 1, the controller,

@@ -88,3 +88,24 @@ func (l *Log) Load(checkpoint int64) {
 	l.SetHighWatermark(checkpoint)
 	l.rebuildProducers()
 }
+
+// LoseTail drops everything behind the first keep batches, as a disk does that never got the rest. It returns
+// whether records were lost. Load must follow before the log is used.
+func (l *Log) LoseTail(keep int) bool {
+	to, n := l.End, 0
+	l.Batches(l.LogStart, func(b *Batch) bool {
+		if n == keep {
+			to = b.BaseOffset
+			return false
+		}
+		n++
+		return true
+	})
+	if to >= l.End {
+		return false
+	}
+	l.dropFrom(to)
+	l.End = to
+	l.Flushed = min(l.Flushed, to)
+	return true
+}

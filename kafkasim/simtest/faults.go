@@ -5,7 +5,7 @@ import "fmt"
 // brokerVerb makes brokers fail and return.
 func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 	switch name {
-	case "crash", "power-loss", "stop", "start", "pause", "resume", "slow":
+	case "crash", "power-loss", "stop", "start", "pause", "resume", "slow", "lose-disk", "lose-partition", "lose-tail":
 	default:
 		return "", false, nil
 	}
@@ -15,6 +15,8 @@ func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 	}
 	b := e.C.Broker(id)
 	switch name {
+	case "slow", "lose-disk", "lose-partition", "lose-tail":
+		return "", true, diskVerb(b, name, a)
 	case "crash": // crash 1: kill -9
 		b.Crash()
 	case "power-loss": // power-loss 1
@@ -25,12 +27,6 @@ func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 		b.Start()
 	case "pause": // pause 1: SIGSTOP
 		b.Pause()
-	case "slow": // slow 1 40s; slow 1 0s
-		d, err := forTime(a.word(2))
-		if err != nil {
-			return "", true, err
-		}
-		b.Slow(d)
 	case "resume": // resume 1: SIGCONT
 		b.Resume()
 	}

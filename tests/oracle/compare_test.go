@@ -152,7 +152,7 @@ func (r *replay) dumpLog(op Operation, saw json.RawMessage) error {
 		return err
 	}
 	rep := r.replica(int(op.num("broker", 0)), r.tp(op))
-	var got []batchSnapshot
+	got := []batchSnapshot{}
 	rep.Log.Batches(rep.Log.LogStart, func(b *partlog.Batch) bool {
 		s := batchSnapshot{Base: b.BaseOffset, Last: b.NextOffset() - 1, LeaderEpoch: b.LeaderEpoch, Size: b.Size, Records: recordsOf(b)}
 		if b.ProducerID >= 0 {

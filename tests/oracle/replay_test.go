@@ -51,7 +51,7 @@ func newReplay(t testing.TB, rec *Recording) *replay {
 	if problem != nil {
 		t.Fatal(problem.Text)
 	}
-	w := machine.World{Brokers: int32(len(rec.Cluster.Brokers)), Seed: 1, Tick: 1000, Latency: 300, Broker: broker}
+	w := machine.World{Brokers: int32(len(rec.Cluster.Brokers)), Seed: max(raceSeeds[rec.Scenario], 1), Tick: 1000, Latency: 300, Broker: broker}
 	if err := rec.generation(&w); err != nil {
 		t.Fatal(err)
 	}
