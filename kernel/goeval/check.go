@@ -71,6 +71,9 @@ func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 		delete(scope, name)
 	}
 	dropChildren(e.pkg.Scope())
+	if len(probs) == 0 {
+		probs = unsafeUses(info)
+	}
 	if len(probs) > 0 {
 		return nil, probs
 	}
@@ -203,4 +206,20 @@ func panicText(r any) string {
 		return s
 	}
 	return "panic"
+}
+
+// unsafeUses finds what a cell uses of package unsafe beyond sizes, which are constants.
+func unsafeUses(info *types.Info) (probs []problem) {
+	for id, obj := range info.Uses {
+		if obj.Pkg() != types.Unsafe {
+			continue
+		}
+		switch obj.Name() {
+		case "Sizeof", "Alignof", "Offsetof":
+		default:
+			probs = append(probs, problem{id.Pos(), "cells cannot use unsafe." + obj.Name() + ": a wrong pointer would end the kernel"})
+		}
+	}
+	slices.SortFunc(probs, func(a, b problem) int { return int(a.pos - b.pos) })
+	return probs
 }

@@ -165,7 +165,7 @@ func TestErrorsShowTheirPlace(t *testing.T) {
 		"é := []int{1}\ni := 5\né[i]":                                         "RuntimeError: runtime error: index out of range [5] with length 1\ncell [N], line 3\n    é[i]\n    ^",
 		"func a(m map[string]int) { m[\"k\"] = 1 }\nfunc b() { a(nil) }\nb()": "RuntimeError: assignment to entry in nil map\nin a, cell [N], line 1\n    func a(m map[string]int) { m[\"k\"] = 1 }\n                               ^\nin b, cell [N], line 2\n    func b() { a(nil) }\n               ^\ncell [N], line 3\n    b()\n    ^",
 		"import \"net/http\"":                                                 "[N]:1:8: package net/http is not available in cells\n    import \"net/http\"\n           ^",
-		"import \"unsafe\"":                                                   "[N]:1:8: cells cannot import unsafe\n    import \"unsafe\"\n           ^",
+		"import \"unsafe\"\nvar p unsafe.Pointer":                             "[N]:2:14: cells cannot use unsafe.Pointer: a wrong pointer would end the kernel\n    var p unsafe.Pointer\n                 ^",
 	} {
 		o := s.run(code)
 		if o.Failure == nil {

@@ -66,4 +66,7 @@ func TestTraps(t *testing.T) {
 		})
 	}
 	t.Logf("%d right, %d refused, %d wrong", right, refused, len(traps)-right-refused)
+	if len(traps) != 87 || right < 86 {
+		t.Errorf("%d of %d traps are right; want 86 of 87", right, len(traps))
+	}
 }

@@ -45,7 +45,7 @@ func recordOurs(t *testing.T, all []*program) {
 	t.Logf("recorded %d programs, %d of them do not compile", len(chosen), len(failed))
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	os.MkdirAll(filepath.Dir(path), 0o755)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // build compiles every program; the result holds the first error of those that do not compile.
-func build(t *testing.T, dir, bin string) map[string]string {
+func build(t testing.TB, dir, bin string) map[string]string {
 	failed := map[string]string{}
 	for {
 		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "./...")
@@ -81,7 +81,7 @@ func build(t *testing.T, dir, bin string) map[string]string {
 }
 
 // compiledRun runs a binary.
-func compiledRun(t *testing.T, path string) outcome {
+func compiledRun(t testing.TB, path string) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path)
