@@ -165,7 +165,7 @@ func TestYaegiTraps(t *testing.T) {
 		t.Run(trap.name, func(t *testing.T) {
 			s := newSession(t)
 			for _, st := range trap.steps {
-				timer := time.AfterFunc(2*time.Second, s.Interrupt)
+				timer := time.AfterFunc(30*time.Second, s.Interrupt)
 				if st.code == "for {}" {
 					timer.Reset(50 * time.Millisecond)
 				}
