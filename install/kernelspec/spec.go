@@ -52,7 +52,7 @@ func New(binary, displayName string) (Spec, error) {
 		DisplayName:     displayName,
 		Language:        "go",
 		InterruptMode:   "message",
-		ProtocolVersion: "5.5",
+		ProtocolVersion: "5.6.0",
 		Metadata:        map[string]any{"made_by": madeBy, "debugger": false},
 	}, nil
 }

@@ -42,23 +42,29 @@ func ParseConnection(raw []byte) (Connection, error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return Connection{}, fmt.Errorf("not a JSON object as Jupyter writes it: %w", err)
 	}
-	var other struct {
-		Public       string          `json:"curve_publickey"`
-		Secret       string          `json:"curve_secretkey"`
-		Registration json.RawMessage `json:"registration_port"`
+	if isRegistration(raw) {
+		return Connection{}, errors.New("it is a registration file of the start handshake (protocol 5.6): it names no ports")
 	}
-	if err := json.Unmarshal(raw, &other); err != nil {
-		return Connection{}, fmt.Errorf("curve keys: %w", err)
-	}
-	if len(other.Registration) > 0 {
-		return Connection{}, errors.New("it is a registration file of the start handshake (protocol 5.6), " +
-			"which this kernel does not speak; declare kernel_protocol_version 5.5 in the kernelspec")
-	}
-	if other.Public != "" || other.Secret != "" {
-		return Connection{}, errors.New("it has CURVE keys, but this kernel cannot encrypt; " +
-			"start it without (the kernelspec does not declare supported_encryption)")
+	if err := refuseCurve(raw); err != nil {
+		return Connection{}, err
 	}
 	return c, c.check()
+}
+
+// refuseCurve says by name that there is no encryption, before anybody takes the connection for secret.
+func refuseCurve(raw []byte) error {
+	var keys struct {
+		Public string `json:"curve_publickey"`
+		Secret string `json:"curve_secretkey"`
+	}
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return fmt.Errorf("curve keys: %w", err)
+	}
+	if keys.Public != "" || keys.Secret != "" {
+		return errors.New("it has CURVE keys, but this kernel cannot encrypt; " +
+			"start it without (the kernelspec does not declare supported_encryption)")
+	}
+	return nil
 }
 
 func (c Connection) check() error {
@@ -108,6 +114,16 @@ func (c Connection) Port(ch Channel) int { return *c.port(ch) }
 
 // SetPort writes the port that the system chose.
 func (c *Connection) SetPort(ch Channel, port int) { *c.port(ch) = port }
+
+// Shares reports whether another socket has the port of this one.
+func (c Connection) Shares(ch Channel) bool {
+	for _, other := range Sockets {
+		if other != ch && c.Port(other) == c.Port(ch) {
+			return true
+		}
+	}
+	return false
+}
 
 // Address returns network and address for net.Listen: tcp and host:port, or unix and the path
 // "ip-port", as jupyter_client spells ipc endpoints.

@@ -8,7 +8,7 @@ import (
 )
 
 // ProtocolVersion is what every header of ours carries (message spec, "Versioning").
-const ProtocolVersion = "5.5"
+const ProtocolVersion = "5.6"
 
 // Channel is one of the sockets between a frontend and a kernel.
 type Channel string

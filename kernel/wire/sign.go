@@ -23,7 +23,9 @@ func NewSigner(scheme, key string) (*Signer, error) {
 }
 
 // Sign returns the lowercase hex HMAC over the four JSON parts, or an empty frame without a key.
-func (s *Signer) Sign(parts [4][]byte) []byte {
+func (s *Signer) Sign(parts [4][]byte) []byte { return s.sign(parts[:]...) }
+
+func (s *Signer) sign(parts ...[]byte) []byte {
 	if len(s.key) == 0 {
 		return []byte{}
 	}

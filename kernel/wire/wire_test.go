@@ -133,7 +133,7 @@ func TestHeadersAreUniqueAndDated(t *testing.T) {
 	if a.MsgID == b.MsgID || a.MsgID == NewSession("learner").Header("status").MsgID {
 		t.Error("msg_id must be unique")
 	}
-	if a.Version != "5.5" {
+	if a.Version != "5.6" {
 		t.Errorf("version %q, want 5.5", a.Version)
 	}
 	date, ok := ParseDate(a.Date)

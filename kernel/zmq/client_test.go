@@ -125,15 +125,6 @@ func (l *link) recv() ([][]byte, error) {
 	return split(m.raw), nil
 }
 
-func split(raw []byte) (frames [][]byte) {
-	for len(raw) > 0 {
-		size, header := headerSize(raw)
-		frames = append(frames, raw[header:header+int(size)])
-		raw = raw[header+int(size):]
-	}
-	return frames
-}
-
 // closedSoon requires the server to close the connection before the deadline.
 func (l *link) closedSoon(t testing.TB, within time.Duration) {
 	t.Helper()

@@ -126,6 +126,16 @@ func appendMessage(b []byte, frames [][]byte) []byte {
 	return b
 }
 
+// split cuts a whole message into its frames' bodies.
+func split(raw []byte) (frames [][]byte) {
+	for len(raw) > 0 {
+		size, header := headerSize(raw)
+		frames = append(frames, raw[header:header+int(size)])
+		raw = raw[header+int(size):]
+	}
+	return frames
+}
+
 // assembler puts the pieces that zmq4 writes (a header, a body, …) together to whole messages, so that
 // nothing is ever queued, or slipped in, in the middle of one.
 type assembler struct {

@@ -106,7 +106,7 @@ func (l *listener) begin(conn net.Conn) {
 func (l *listener) shake(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(l.limits.Handshake)) // fails only on a closed connection
 	r := bufio.NewReaderSize(conn, 16<<10)
-	peerType, identity, err := shake(conn, r, l.kind)
+	peerType, identity, err := shake(conn, r, l.kind, "")
 	l.shaken(conn)
 	if err == nil {
 		err = conn.SetDeadline(time.Time{})

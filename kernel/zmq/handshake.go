@@ -23,6 +23,7 @@ var compatible = map[string][]string{
 	"ROUTER": {"REQ", "DEALER", "ROUTER"},
 	"REP":    {"REQ", "DEALER"},
 	"XPUB":   {"SUB", "XSUB"},
+	"DEALER": {"ROUTER", "REP", "DEALER"}, // ours, for the start handshake
 }
 
 // greeting is ours and the one zmq4 is shown of the peer: version 3.0, mechanism NULL.
@@ -46,10 +47,10 @@ func ready(socketType, identity string) []byte {
 	return appendFrame(nil, flagCommand, body)
 }
 
-// shake does the whole handshake with a peer of our socket of type own, and returns the peer's type and
-// identity. The caller has set a deadline on conn.
-func shake(conn net.Conn, r *bufio.Reader, own string) (peerType, identity string, err error) {
-	if _, err := conn.Write(append(greeting(), ready(own, "")...)); err != nil {
+// shake does the whole handshake with a peer of our socket of type own that is called name, and returns
+// the peer's type and identity. The caller has set a deadline on conn.
+func shake(conn net.Conn, r *bufio.Reader, own, name string) (peerType, identity string, err error) {
+	if _, err := conn.Write(append(greeting(), ready(own, name)...)); err != nil {
 		return "", "", err
 	}
 	if err := readGreeting(r); err != nil {
@@ -62,9 +63,9 @@ func shake(conn net.Conn, r *bufio.Reader, own string) (peerType, identity strin
 	if !m.command {
 		return "", "", fmt.Errorf("%w: a message before READY", errHandshake)
 	}
-	name, body := command(m.first())
-	if name != "READY" {
-		return "", "", fmt.Errorf("%w: command %q instead of READY", errHandshake, name)
+	word, body := command(m.first())
+	if word != "READY" {
+		return "", "", fmt.Errorf("%w: command %q instead of READY", errHandshake, word)
 	}
 	properties, err := readProperties(body)
 	if err != nil {

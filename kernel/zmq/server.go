@@ -24,6 +24,10 @@ type Options struct {
 	Limits Limits        // DefaultLimits if zero
 	Linger time.Duration // how long closing waits for peers to take what is queued; 2 s if 0
 	Log    *log.Logger   // os.Stderr if nil
+	Ack    time.Duration // how long a registration may stay unanswered; 10 s if 0
+	// Runtime is the folder for the connection file of a kernel that chose its ports itself; the folder of
+	// the registration file if empty.
+	Runtime string
 }
 
 func (o *Options) fill() {
@@ -32,6 +36,9 @@ func (o *Options) fill() {
 	}
 	if o.Linger == 0 {
 		o.Linger = 2 * time.Second
+	}
+	if o.Ack == 0 {
+		o.Ack = 10 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = log.New(os.Stderr, "kafkalab kernel: ", 0)
