@@ -168,6 +168,7 @@ func (d *doctor) kernel(ctx context.Context, argv []string) {
 	}
 	defer k.Stop()
 	d.fine("the kernel answers %d ms after its start (protocol %s)", k.Started.Milliseconds(), k.Info.ProtocolVersion)
+	d.handshake(ctx, argv)
 	begun := time.Now()
 	if a, err := k.Execute(ctx, "6 * 7"); err != nil || a.Text != "42" {
 		d.bad("file an issue with this line", "a cell with 6 * 7 gives %q (%v)", a.Text, err)
@@ -181,6 +182,17 @@ func (d *doctor) kernel(ctx context.Context, argv []string) {
 	} else {
 		d.fine("a chart is drawn, a PNG of %d KB, in %d ms", size/1024, time.Since(begun).Milliseconds())
 	}
+}
+
+// handshake starts the kernel the other way: it chooses its ports and registers them.
+func (d *doctor) handshake(ctx context.Context, argv []string) {
+	k, err := probe.StartRegistered(ctx, argv)
+	if err != nil {
+		d.bad("file an issue with this line; frontends that name the ports themselves are not concerned", "the start handshake fails: %v", err)
+		return
+	}
+	defer k.Stop()
+	d.fine("the start handshake of protocol 5.6 works, in %d ms", k.Started.Milliseconds())
 }
 
 // picture checks that a bundle holds a PNG.

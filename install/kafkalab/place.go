@@ -58,6 +58,6 @@ func userPlace() (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	share, err := userShare()
+	share, err := kernelspec.Share()
 	return place{data, share}, err
 }

@@ -58,26 +58,3 @@ func copyProgram(self, dir string) (string, error) {
 	}
 	return target, kernelspec.WriteFile(target, data, 0o755)
 }
-
-// userShare is where the person's own copy of the program goes.
-func userShare() (string, error) {
-	if runtime.GOOS == "linux" || runtime.GOOS == "freebsd" {
-		if d := os.Getenv("XDG_DATA_HOME"); d != "" {
-			return filepath.Join(d, "kafkalab"), nil
-		}
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no home folder is known (%w): set HOME, or use --prefix", err)
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return filepath.Join(home, "Library", "Application Support", "kafkalab"), nil
-	case "windows":
-		if local := os.Getenv("LOCALAPPDATA"); local != "" {
-			return filepath.Join(local, "kafkalab"), nil
-		}
-		return filepath.Join(home, "AppData", "Local", "kafkalab"), nil
-	}
-	return filepath.Join(home, ".local", "share", "kafkalab"), nil
-}

@@ -48,7 +48,7 @@ func (s system) user() (Dir, error) {
 	}
 	home, err := s.home()
 	if err != nil {
-		return "", fmt.Errorf("no home folder is known (%w): set HOME, or JUPYTER_DATA_DIR, or use --prefix", err)
+		return "", noHome(err, "or JUPYTER_DATA_DIR, or use --prefix")
 	}
 	if on(s.env("JUPYTER_PLATFORM_DIRS")) {
 		return s.platformUser(home), nil
@@ -63,6 +63,10 @@ func (s system) user() (Dir, error) {
 		return Dir(filepath.Join(home, ".jupyter", "data")), nil
 	}
 	return Dir(filepath.Join(s.xdgData(home), "jupyter")), nil
+}
+
+func noHome(err error, instead string) error {
+	return fmt.Errorf("no home folder is known (%w): set HOME, %s", err, instead)
 }
 
 // platformUser is where Jupyter keeps its data when it follows the platform's habits instead of its own.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,33 +60,42 @@ type heard struct {
 
 // Start starts the kernel with a kernelspec's argv, in which {connection_file} stands for the file, and
 // waits until it answers.
-func Start(ctx context.Context, argv []string) (*Kernel, error) {
+func Start(ctx context.Context, argv []string) (*Kernel, error) { return start(ctx, argv, givenPorts) }
+
+// StartRegistered starts the kernel by the start handshake of protocol 5.6: the kernel chooses its ports
+// and registers them.
+func StartRegistered(ctx context.Context, argv []string) (*Kernel, error) {
+	return start(ctx, argv, chosenPorts)
+}
+
+func start(ctx context.Context, argv []string, way func() (*opening, error)) (*Kernel, error) {
 	folder, err := os.MkdirTemp("", "kafkalab-probe-")
 	if err != nil {
 		return nil, err
 	}
 	k := &Kernel{folder: folder, session: wire.NewSession("probe"), heard: make(chan heard, 256), ended: make(chan struct{})}
-	if err := k.start(ctx, argv); err != nil {
+	if err := k.start(ctx, argv, way); err != nil {
 		k.Stop()
 		return nil, k.explain(err)
 	}
 	return k, nil
 }
 
-func (k *Kernel) start(ctx context.Context, argv []string) error {
-	connection, err := newConnection()
+func (k *Kernel) start(ctx context.Context, argv []string, way func() (*opening, error)) error {
+	o, err := way()
 	if err != nil {
 		return err
 	}
+	defer o.close()
 	file := filepath.Join(k.folder, "kernel connection.json")
-	text, err := wire.Marshal(connection)
+	text, err := wire.Marshal(o.file)
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	if k.signer, err = wire.NewSigner(connection.SignatureScheme, connection.Key); err != nil {
+	if k.signer, err = wire.NewSigner(wire.SignatureScheme, o.key); err != nil {
 		return err
 	}
 	args := make([]string, len(argv))
@@ -98,10 +106,15 @@ func (k *Kernel) start(ctx context.Context, argv []string) error {
 	k.process = exec.Command(args[0], args[1:]...)
 	k.process.Dir = k.folder
 	k.process.Stderr = &k.stderr
+	k.process.Env = append(os.Environ(), "KAFKALAB_HISTORY=off")
 	if err := k.process.Start(); err != nil {
 		return err
 	}
 	go func() { k.process.Wait(); close(k.ended) }()
+	connection, err := o.connection(ctx, k)
+	if err != nil {
+		return err
+	}
 	sockets, cancel := context.WithCancel(context.Background())
 	k.cancel = cancel
 	if err := k.connect(ctx, sockets, connection); err != nil {
@@ -113,20 +126,6 @@ func (k *Kernel) start(ctx context.Context, argv []string) error {
 	}
 	k.Started = time.Since(begun)
 	return json.Unmarshal(reply.Content, &k.Info)
-}
-
-// newConnection picks five free ports, as jupyter_client does.
-func newConnection() (wire.Connection, error) {
-	c := wire.Connection{Transport: "tcp", IP: "127.0.0.1", Key: wire.NewSession("").ID, SignatureScheme: wire.SignatureScheme}
-	for _, ch := range wire.Sockets {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return c, err
-		}
-		defer l.Close() // all five are held until all are known, so that they differ
-		c.SetPort(ch, l.Addr().(*net.TCPAddr).Port)
-	}
-	return c, nil
 }
 
 func (k *Kernel) connect(ctx, sockets context.Context, c wire.Connection) error {
