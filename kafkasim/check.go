@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kafkalab/kafkasim/machine"
 )
 
 // Verdict tells which invariants hold.
 type Verdict struct {
-	Held   []string // those that hold
-	Broken []string // what does not, with the numbers
-	Lost   []string // what does not, and need not: Kafka promises no more
+	Held    []string // those that hold
+	Watched []string // those that hold and that only Watch can see
+	Broken  []string // what does not, with the numbers, and the event that broke it if somebody watched
+	Lost    []string // what does not, and need not: Kafka promises no more
 }
 
 // OK tells whether all of them hold, as far as Kafka promises them: after an unclean election, or with a disk
@@ -26,39 +29,108 @@ func (v *Verdict) String() string {
 	for _, s := range v.Lost {
 		out = append(out, "LOST    "+s)
 	}
-	for _, s := range v.Held {
+	for _, s := range append(clip(v.Held), v.Watched...) {
 		out = append(out, "holds   "+s)
 	}
 	return strings.Join(out, "\n")
 }
 
-// invariants are those of kafka-replication.md §8 that can be read off one moment, in words.
+// invariants are those of kafka-replication.md §8 that apply to what is modelled, in words. Those that are
+// about a change can be seen by Watch only.
 var invariants = []struct {
 	number int
+	change bool
 	text   string
 }{
-	{1, "the ISR is part of the replicas, nobody twice"},
-	{2, "a leader is in the ISR; without a leader one member is left in it"},
-	{4, "no two brokers lead in one epoch"},
-	{5, "on every replica: log start ≤ high watermark ≤ log end"},
-	{6, "leader epochs never go back along a log"},
-	{7, "replicas with the same offset and epoch hold the same record"},
-	{8, "a follower's log is the beginning of its leader's"},
-	{9, "what is below a leader's high watermark is on every member of the ISR"},
-	{11, "the leader has everything that was ever below a high watermark"},
-	{12, "no record acknowledged with acks=all is lost"},
-	{14, "what was exposed is never taken back"},
-	{15, "the high watermark stands still while the ISR is below its minimum"},
-	{16, "the controller's ISR is within the leader's"},
-	{19, "nobody fenced or shutting down is in the ISR"},
-	{20, "a leader is alive and unfenced at the controller"},
-	{21, "no eligible leader replicas while the ISR is large enough"},
-	{26, "a follower gets on by what its leader tells it"},
+	{1, false, "the ISR is part of the replicas, nobody twice"},
+	{2, false, "a leader is in the ISR; without a leader one member is left in it"},
+	{3, true, "a change adds one to the partition epoch, a change of leader one to the leader epoch"},
+	{4, false, "no two brokers lead in one epoch"},
+	{5, false, "on every replica: log start ≤ high watermark ≤ log end"},
+	{6, false, "leader epochs never go back along a log"},
+	{7, false, "replicas with the same offset and epoch hold the same record"},
+	{8, false, "a follower's log is the beginning of its leader's"},
+	{9, false, "what is below a leader's high watermark is on every member of the ISR"},
+	{10, true, "… and on every eligible leader replica"},
+	{11, false, "the leader has everything that was ever below a high watermark"},
+	{12, false, "no record acknowledged with acks=all is lost"},
+	{13, true, "a record that consumers could read never changes and never disappears"},
+	{14, false, "what was exposed is never taken back"},
+	{15, false, "the high watermark stands still while the ISR is below its minimum"},
+	{16, false, "the controller's ISR is within the leader's"},
+	{17, true, "an acknowledgement with acks=all is below the high watermark, and enough replicas hold it"},
+	{18, true, "what was refused for too few replicas was not appended"},
+	{19, false, "nobody fenced or shutting down is in the ISR"},
+	{20, false, "a leader is alive and unfenced at the controller"},
+	{21, false, "no eligible leader replicas while the ISR is large enough"},
+	{22, true, "broker epochs grow, and a new life begins fenced"},
+	{23, true, "an idempotent producer's batches are in a log without gap and repetition"},
+	{24, true, "a log's start does not go back unless the log is cut"},
+	{26, false, "a follower gets on by what its leader tells it"},
 }
 
-// Check runs the invariants of replication on the present state, and looks for acknowledged records that
-// are in no leader's log any more. Records that were acknowledged with acks=0 or 1 may be lost by Kafka's
-// rules; they are counted, and break nothing.
+// watched is what Watch has seen.
+type watched struct {
+	w      *machine.Watch
+	events int
+	found  []machine.Violation
+}
+
+// watchLimit is how many violations are kept: one often leads to many more.
+const watchLimit = 20
+
+func (w *watched) add(found []machine.Violation) {
+	if n := watchLimit - len(w.found); len(found) > 0 && n > 0 {
+		w.found = append(w.found, found[:min(n, len(found))]...)
+	}
+}
+
+func (w *watched) fork(s *machine.State) *watched {
+	if w == nil {
+		return nil
+	}
+	return &watched{w: w.w.Clone(s), events: w.events, found: clip(w.found)}
+}
+
+// commandWords is a command as the script has it, or as the machine calls it.
+func commandWords(code string, cmd machine.Command) string {
+	if code != "" {
+		return code
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T%+v", cmd, cmd), "machine.")
+}
+
+// Watch looks at the invariants of replication after every event from now on, or stops that. Check then tells
+// what has broken and by which event, and knows of the invariants that are about a change. Watching changes
+// nothing of what happens, and costs less than half the time of the events themselves. Forks and the past
+// are watched as their parent is.
+func (c *Cluster) Watch(on bool) {
+	switch {
+	case !on:
+		c.watch, c.s.Watching = nil, false
+	case c.watch == nil:
+		c.watch = &watched{w: machine.NewWatch(c.s)}
+	}
+}
+
+// violations is what is broken now, and what Watch has seen break: of each invariant what came first.
+func (c *Cluster) violations() []machine.Violation {
+	now := c.s.Check()
+	if c.watch == nil {
+		return now
+	}
+	found := append(clip(c.watch.found), c.watch.w.Stuck(c.s)...)
+	for _, x := range now {
+		if !slices.ContainsFunc(found, func(y machine.Violation) bool { return y.Invariant == x.Invariant }) {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+// Check runs the invariants of replication on the present state, adds what Watch has seen, and looks for
+// acknowledged records that are in no leader's log any more. Records that were acknowledged with acks=0 or 1
+// may be lost by Kafka's rules; they are counted, and break nothing.
 func (c *Cluster) Check() *Verdict {
 	v := &Verdict{}
 	broken, lost := map[int]bool{}, map[int]bool{}
@@ -66,14 +138,17 @@ func (c *Cluster) Check() *Verdict {
 		lost[x.Invariant] = true
 		v.Lost = append(v.Lost, x.String())
 	}
-	for _, x := range c.s.Check() {
+	for _, x := range c.violations() {
 		broken[x.Invariant] = true
 		v.Broken = append(v.Broken, x.String())
 	}
-	slices.Sort(v.Broken)
 	for _, i := range invariants {
-		if !broken[i.number] && !lost[i.number] {
-			v.Held = append(v.Held, fmt.Sprintf("%2d  %s", i.number, i.text))
+		switch line := fmt.Sprintf("%2d  %s", i.number, i.text); {
+		case broken[i.number] || lost[i.number]:
+		case !i.change:
+			v.Held = append(v.Held, line)
+		case c.watch != nil:
+			v.Watched = append(v.Watched, line)
 		}
 	}
 	all, allowed := 0, 0
@@ -85,5 +160,8 @@ func (c *Cluster) Check() *Verdict {
 		}
 	}
 	v.Held = append(v.Held, fmt.Sprintf("    %s acknowledged, %d lost as acks=0 or acks=1 allows", plural(all, "record"), allowed))
+	if c.watch != nil {
+		v.Watched = append(v.Watched, fmt.Sprintf("    watched through %s", plural(c.watch.events, "event")))
+	}
 	return v
 }

@@ -18,6 +18,7 @@ type Cluster struct {
 	history  history
 	trace    traceLog
 	acked    ackIndex
+	watch    *watched // nil when nobody watches
 }
 
 // clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.
@@ -58,6 +59,9 @@ func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
 	r := c.s.Apply(cmd)
 	c.history.command(c.s.Now, c.trace.len(), cmd)
 	c.history.line(code, c.s.Now)
+	if c.watch != nil {
+		c.watch.add(c.watch.w.Command(c.s, commandWords(code, cmd)))
+	}
 	c.take()
 	return r
 }
@@ -77,6 +81,10 @@ func (c *Cluster) step() (machine.Event, bool) {
 		return e, false
 	}
 	c.trace.floor = c.trace.len()
+	if c.watch != nil {
+		c.watch.events++
+		c.watch.add(c.watch.w.After(c.s, e))
+	}
 	c.take()
 	c.history.stepped(c.s)
 	return e, true

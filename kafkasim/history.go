@@ -153,7 +153,9 @@ func (h *history) at(t int64) (*machine.State, int64, int) {
 
 // Fork is an independent copy of the cluster as it is now: what happens to one does not touch the other.
 func (c *Cluster) Fork() *Cluster {
-	return &Cluster{world: c.world, defaults: c.defaults, s: c.s.Clone(), history: c.history.fork(), trace: c.trace.fork(c.trace.len())}
+	f := &Cluster{world: c.world, defaults: c.defaults, s: c.s.Clone(), history: c.history.fork(), trace: c.trace.fork(c.trace.len())}
+	f.watch = c.watch.fork(f.s)
+	return f
 }
 
 // At is the cluster as it was when the clock came to a time since the world began: a cluster of its own,
@@ -182,6 +184,7 @@ func (c *Cluster) At(t time.Duration) *Cluster {
 			h.marks = append(h.marks, m)
 		}
 	}
+	old.Watch(c.watch != nil)
 	return old
 }
 

@@ -225,7 +225,7 @@ func (s *State) losePower(b *Broker) {
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		if end, hw := r.Log.End, r.Log.HighWatermark; r.Log.LosePageCache() {
-			s.lostRecords(b, r.TP)
+			s.recordsLost(r.TP, b.ID)
 			s.noteTruncated(b, r, end, hw)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // follows is invariant 8: once a follower has had an answer of its leader's epoch without divergence, its log is
 // the beginning of the leader's. It holds whatever was elected and whatever was lost.
 func (c *checker) follows(tp TopicPartition) {
-	for _, id := range c.s.Controller.Image.partition(tp).Replicas {
+	for _, id := range c.s.decided().partition(tp).Replicas {
 		r := c.s.broker(id).replica(tp)
 		if r == nil || r.Role != Follower || !r.Aligned || r.Leader == NoNode {
 			continue
@@ -30,8 +30,8 @@ func (c *checker) follows(tp TopicPartition) {
 
 // exposed is invariant 11, by what was ever exposed: the log of the newest leader has all of it.
 func (c *checker) exposed(tp TopicPartition) {
-	reg := c.s.Controller.Image.partition(tp)
-	if reg.Leader == NoNode || !c.clean(tp) {
+	reg := c.s.decided().partition(tp)
+	if reg.Leader == NoNode || !c.s.clean(tp) {
 		return
 	}
 	if r := c.s.broker(reg.Leader).replica(tp); r != nil && r.Role == Leader && r.LeaderEpoch == reg.LeaderEpoch {
@@ -54,7 +54,7 @@ func (s *State) toldLatest(r *Replica, offset int64) {
 // takenBack is invariant 14, across leaders: what was exposed is never taken back.
 func (c *checker) takenBack(tp TopicPartition) {
 	t := c.s.Truth.partition(c.s, tp)
-	c.require(t.TakenBack == 0 || !c.clean(tp), 14, "%v: a consumer was told the latest offset %d after HW %d was exposed", tp, t.TakenBack-1, t.Exposed)
+	c.require(t.TakenBack == 0 || !c.s.clean(tp), 14, "%v: a consumer was told the latest offset %d after HW %d was exposed", tp, t.TakenBack-1, t.Exposed)
 }
 
 // stuck is invariant 26: a follower that is told where the logs part gets on by it.
@@ -75,7 +75,7 @@ func (s *State) LostAnyway() []Violation {
 	c := &checker{s: s}
 	for i := range s.Truth.Acked {
 		a := &s.Truth.Acked[i]
-		if !a.Lost || a.Acks != -1 || c.clean(a.TP) {
+		if !a.Lost || a.Acks != -1 || c.s.clean(a.TP) {
 			continue
 		}
 		why := "an unclean election"

@@ -36,7 +36,7 @@ func (s *State) Clone() *State {
 	}
 	c.Truth.Acked, c.Truth.Partitions = slices.Clone(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
 	c.Deletions = slices.Clone(s.Deletions)
-	c.Notes = nil
+	c.Notes, c.Watching, c.Answers, c.Losses = nil, false, nil, nil
 	return &c
 }
 

@@ -38,7 +38,7 @@ func TestStateIsPlainData(t *testing.T) {
 var shared = []string{
 	"World.Racks", "World.Sessions", "World.Broker", ".Holds", ".Clients", ".TopicBase", "Controller.Log",
 	".Queue[].Payload", ".Backlog[].Payload", ".Held[].Payload", ".Waiting[].Payload", ".InFlight[].Payload", ".InFlight[].Batches",
-	".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR",
+	".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR", ".Partitions[].Lossy",
 	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added", ".Brokers[].Dirs", ".Partitions[].Dirs",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches", ".Log.Producers[].Batches",
@@ -51,7 +51,7 @@ var shared = []string{
 func TestCloneIsDeepAndComplete(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes = nil
+	s.Notes, s.Watching, s.Answers, s.Losses = nil, false, nil, nil
 	for i := range s.Producers {
 		// Chunks of outcomes are shared when they are full and decided.
 		s.Producers[i].Outcomes = Outcomes{}
@@ -137,12 +137,12 @@ func compare(t *testing.T, path string, a, b reflect.Value, used map[string]bool
 func TestHashSeesEveryField(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes = nil
+	s.Notes, s.Watching, s.Answers, s.Losses = nil, false, nil, nil
 	base := s.Hash()
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if name == "Notes" || name == "Quiet" {
+		if slices.Contains([]string{"Notes", "Quiet", "Watching", "Answers", "Losses"}, name) {
 			continue
 		}
 		old := reflect.New(v.Field(i).Type()).Elem()

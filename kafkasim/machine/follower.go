@@ -235,6 +235,9 @@ func (s *State) appendFetched(b *Broker, r *Replica, sent int32, res *FetchResul
 	}
 	r.Aligned = r.Aligned || sent == r.LeaderEpoch
 	r.NoEpoch = n == 0 && s.World.Rules.Without(EmptyFetchKeepsEpoch)
+	if r.Log.End >= res.HighWatermark {
+		s.recordsFetched(r.TP, b.ID)
+	}
 	moved := s.setHighWatermark(b, r, res.HighWatermark)
 	s.raiseLogStart(b, r, res.LogStartOffset)
 	if moved {

@@ -82,13 +82,22 @@ func (b *bench) step() (Event, bool) {
 	if e.To >= FirstProbe {
 		b.answers[e.Correlation] = answer{e.At, e.Payload}
 	}
-	b.check(fmt.Sprintf("t=%dµs %T to %d from %d", e.At, e.Payload, e.To, e.From))
+	b.check(fmt.Sprintf("t=%dµs %T to %d from %d", e.At, e.Payload, e.To, e.From), &e)
 	return e, ok
 }
 
-func (b *bench) check(what string) {
+func (b *bench) check(what string, e *Event) {
 	b.t.Helper()
-	if v := b.watch.Observe(b.State); len(v) > 0 {
+	var v []Violation
+	if e != nil {
+		v = b.watch.After(b.State, *e)
+	} else {
+		v = b.watch.Command(b.State, what)
+	}
+	if e == nil || b.Seq%16 == 0 { // what looks at everything agrees
+		v = append(v, b.State.Check()...)
+	}
+	if len(v) > 0 {
 		b.t.Fatalf("after %s: %v", what, v)
 	}
 }
@@ -97,7 +106,7 @@ func (b *bench) check(what string) {
 func (b *bench) apply(c Command) {
 	b.t.Helper()
 	b.Apply(c)
-	b.check(fmt.Sprintf("%T%+v", c, c))
+	b.check(fmt.Sprintf("%T%+v", c, c), nil)
 }
 
 // run lets d µs pass.

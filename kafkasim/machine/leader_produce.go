@@ -185,6 +185,7 @@ func (b *Broker) produceDone(p *DelayedPart) (code Code, done bool) {
 
 // answerProduce sends the answer of a request whose partitions are all decided.
 func (s *State) answerProduce(b *Broker, to NodeID, conn, correlation uint32, parts []DelayedPart) {
+	s.promised(b, parts)
 	results := make([]ProduceResult, len(parts))
 	for i := range parts {
 		results[i] = parts[i].Result

@@ -158,6 +158,7 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 		}
 		s.resetRemotes(r, b.ID, was == Leader)
 		r.LeaderEpoch = reg.LeaderEpoch
+		s.lossyLeads(r.TP, b.ID)
 		s.note(view.Change{Kind: view.BecameLeader, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: int64(r.LeaderEpoch), B: r.Log.End})
 		s.judgeLosses(r.TP)
 	} else {

@@ -106,7 +106,7 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 // Save writes the world as JSON, without Notes.
 func (s *State) Save() ([]byte, error) {
 	c := *s
-	c.Notes = nil
+	c.Notes, c.Watching, c.Answers, c.Losses = nil, false, nil, nil
 	return json.Marshal(&c)
 }
 

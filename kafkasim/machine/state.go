@@ -33,6 +33,12 @@ type State struct {
 
 	Quiet bool // nobody records a trace: no Notes are made
 
+	// Watching is set when a Watch looks at this world. Answers and Losses are what it looks at: what the
+	// last Step or Apply told producers, and which entries of Truth.Acked it found lost.
+	Watching bool
+	Answers  []Answer
+	Losses   []int32
+
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.
 	Notes []Note

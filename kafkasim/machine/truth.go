@@ -30,10 +30,39 @@ type AckedBatch struct {
 type PartitionTruth struct {
 	Unclean   bool  // a leader was elected that was neither in sync nor eligible
 	Asked     bool  // … because an administrator asked for it
-	DiskLoss  bool  // a replica lost records that it had answered for
+	DiskLoss  bool  // a replica that had lost records it had answered for became leader, and no rule could tell
 	Exposed   int64 // the highest high watermark that any leader has had
 	TakenBack int64 // a latest offset that a consumer was told after a higher one was exposed, plus 1
 	Thin      int64 // how far a high watermark moved while the ISR was below its minimum
+	// Lossy are the brokers whose replica lost records and has not fetched them again.
+	Lossy []NodeID
+}
+
+// lossy tells whether a broker's replica has lost records and not fetched them again.
+func (s *State) lossy(tp TopicPartition, id NodeID) bool {
+	return slices.Contains(s.Truth.partition(s, tp).Lossy, id)
+}
+
+// recordsLost notes that a broker's disk has lost records of a partition.
+func (s *State) recordsLost(tp TopicPartition, id NodeID) {
+	if t := s.Truth.partition(s, tp); !slices.Contains(t.Lossy, id) {
+		t.Lossy = append(slices.Clone(t.Lossy), id)
+	}
+}
+
+// recordsFetched notes that a replica has everything again that its leader has committed.
+func (s *State) recordsFetched(tp TopicPartition, id NodeID) {
+	if t := s.Truth.partition(s, tp); len(t.Lossy) > 0 {
+		t.Lossy = without(t.Lossy, id)
+	}
+}
+
+// lossyLeads notes that a replica becomes leader. When it has lost records, that is no surprise without
+// eligible leader replicas: the last member of an ISR is elected whatever has become of its disk.
+func (s *State) lossyLeads(tp TopicPartition, id NodeID) {
+	if t := s.Truth.partition(s, tp); s.lossy(tp, id) && (!s.World.ELR || t.Unclean) {
+		t.DiskLoss = true
+	}
 }
 
 // partition is the truth about a partition.
@@ -61,18 +90,11 @@ func (s *State) judgeLosses(tp TopicPartition) {
 		b := r.Log.BatchAt(a.BaseOffset)
 		lost := b == nil || b.Sender != a.Sender || b.Serial != a.Serial
 		if lost && !a.Lost {
+			if s.Watching {
+				s.Losses = append(s.Losses, int32(i))
+			}
 			s.note(view.Change{Kind: view.Lost, Broker: -1, Partition: s.ordinal(tp), A: a.BaseOffset, B: int64(a.Count)})
 		}
 		a.Lost = lost
 	}
-}
-
-// lostRecords keeps the truth about a disk that lost records. It matters if the replica had answered for them:
-// one that is neither in sync nor eligible has to be brought up to date before it counts again.
-func (s *State) lostRecords(b *Broker, tp TopicPartition) {
-	reg := s.Controller.Image.partition(tp)
-	if reg == nil || !slices.Contains(reg.ISR, b.ID) && !slices.Contains(reg.ELR, b.ID) && !slices.Contains(reg.LastKnownELR, b.ID) {
-		return
-	}
-	s.Truth.partition(s, tp).DiskLoss = true
 }

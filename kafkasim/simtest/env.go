@@ -33,6 +33,7 @@ type Env struct {
 	C          *kafkasim.Cluster
 	Deliveries []Sent
 	kept       map[string]*kafkasim.Cluster // clusters that `fork` and `at` put aside
+	checked    bool                         // the story has looked at the invariants itself
 }
 
 // Sent is a record that a story sent, under a name that it can be asked for by.
@@ -51,6 +52,12 @@ func Run(t *testing.T, path string) {
 		}
 		return strings.TrimRight(out, "\n") + "\n"
 	})
+	if env.C == nil || env.checked {
+		return
+	}
+	if v := env.C.Check(); !v.OK() {
+		t.Errorf("the story breaks what must hold, and does not say so with a block `check`:\n%s", strings.Join(v.Broken, "\n"))
+	}
 }
 
 // headLine is the command line of a block as it was written.

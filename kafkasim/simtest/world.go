@@ -34,10 +34,13 @@ func (e *Env) worldVerb(name string, a Args) (string, bool, error) {
 		}
 		w.Config = a.config()
 		e.C, e.Deliveries = kafkasim.New(w), nil
+		e.C.Watch(true)
 	case "page": // page
 		e.C = kafkasim.Page()
+		e.C.Watch(true)
 	case "widget": // widget acks=all min.insync.replicas=2
 		e.C = kafkasim.Widget(a.config())
+		e.C.Watch(true)
 	case "topic": // topic orders partitions=3 replication-factor=2 min.insync.replicas=1
 		partitions, err := a.takeNumber("partitions", 1)
 		if err != nil {

@@ -1,0 +1,165 @@
+package machine
+
+import (
+	"kafkalab/kafkasim/partlog"
+)
+
+// What a Watch looks at when a broker has done something: its replicas, each by itself and beside its peers.
+
+// broker looks at the replicas of a broker that are not what they were; at all of them after a command.
+func (w *Watch) broker(b *Broker, all bool) {
+	w.align(b)
+	marks := w.marks[b.ID-1]
+	for j := range b.Replicas {
+		r, m := &b.Replicas[j], &marks[j]
+		if all || m.changed(r) {
+			w.replica(b, r, m)
+			m.set(r)
+		}
+	}
+}
+
+// replica looks at one replica that has changed.
+func (w *Watch) replica(b *Broker, r *Replica, m *replicaMark) {
+	l := &r.Log
+	if l.LogStart < m.logStart && l.End >= m.end && m.role != Offline {
+		w.broken(24, "broker %d %s: log start %d after %d", b.ID, w.name(r.TP), l.LogStart, m.logStart)
+	}
+	if r.Role != Offline {
+		if l.LogStart > l.HighWatermark || l.HighWatermark > l.End {
+			w.broken(5, "broker %d %s: log start %d, HW %d, LEO %d", b.ID, w.name(r.TP), l.LogStart, l.HighWatermark, l.End)
+		}
+		w.epochs(b, r, m)
+	}
+	from := min(m.end, l.End)
+	if m.role == Offline && r.Role != Offline {
+		from = max(l.LogStart, l.End-tail)
+	}
+	if from < l.End {
+		w.appended(b, r, max(from, l.LogStart))
+	}
+	if r.Role == Leader {
+		w.leader(b, r, m)
+	}
+	if l.End < m.end || m.role == Offline && r.Role != Offline {
+		w.member(b, r)
+	}
+	if r.Role != m.role || r.Role == Leader && l.End != m.end || l.End < m.end {
+		w.part(r.TP).stirred = w.s.Now
+	}
+	if r.Role == Follower && m.aligned == r.LeaderEpoch {
+		w.prefix(b, r)
+	}
+}
+
+// epochs is invariant 6 for the epoch cache. Entries are appended or cut at the ends, so those in the middle
+// are what they were.
+func (w *Watch) epochs(b *Broker, r *Replica, m *replicaMark) {
+	c := r.Log.Epochs
+	from := 1
+	if m.role != Offline && m.starts > 1 && m.starts <= len(c) {
+		from = m.starts - 1
+	}
+	for i := from; i < len(c); i++ {
+		if c[i].Epoch <= c[i-1].Epoch || c[i].StartOffset <= c[i-1].StartOffset {
+			w.broken(6, "broker %d %s: epoch %d from offset %d on after epoch %d from %d on", b.ID, w.name(r.TP), c[i].Epoch, c[i].StartOffset, c[i-1].Epoch, c[i-1].StartOffset)
+		}
+	}
+	if n := len(c); n > 0 && (c[n-1].StartOffset > r.Log.End || c[n-1].Epoch > r.LeaderEpoch) {
+		w.broken(6, "broker %d %s: epoch %d from offset %d on, LEO %d in epoch %d", b.ID, w.name(r.TP), c[n-1].Epoch, c[n-1].StartOffset, r.Log.End, r.LeaderEpoch)
+	}
+}
+
+// appended looks at the batches from an offset on: invariants 6, 7, 18 and 23.
+func (w *Watch) appended(b *Broker, r *Replica, from int64) {
+	l := &r.Log
+	last := int32(-1)
+	if before := l.BatchAt(from - 1); before != nil {
+		last = before.LeaderEpoch
+	}
+	l.Batches(from, func(x *partlog.Batch) bool {
+		if x.LeaderEpoch < last || x.LeaderEpoch > r.LeaderEpoch && r.Role != Offline {
+			w.broken(6, "broker %d %s: epoch %d at offset %d after epoch %d, in epoch %d", b.ID, w.name(r.TP), x.LeaderEpoch, x.BaseOffset, last, r.LeaderEpoch)
+		}
+		if at := l.Epochs.EpochAt(x.BaseOffset); at != x.LeaderEpoch && r.Role != Offline && x.BaseOffset >= l.LogStart {
+			w.broken(6, "broker %d %s: offset %d has epoch %d, the epoch cache says %d", b.ID, w.name(r.TP), x.BaseOffset, x.LeaderEpoch, at)
+		}
+		last = x.LeaderEpoch
+		w.matching(b, r, x)
+		w.sequence(b, r, x)
+		return true
+	})
+	for i := range w.s.Answers {
+		if a := &w.s.Answers[i]; a.Broker == b.ID && a.TP == r.TP && a.Error == NOT_ENOUGH_REPLICAS && r.Role == Leader && w.event != nil {
+			w.broken(18, "%s: leader %d refused a batch for too few replicas and appended it, LEO %d", w.name(r.TP), b.ID, l.End)
+		}
+	}
+}
+
+// matching is invariant 7 for one batch: no other replica has other records at its offset in its epoch.
+func (w *Watch) matching(b *Broker, r *Replica, x *partlog.Batch) {
+	for i := range w.s.Brokers {
+		o := &w.s.Brokers[i]
+		if o.ID == b.ID {
+			continue
+		}
+		if or := o.replica(r.TP); or != nil && x.BaseOffset >= or.Log.LogStart {
+			if y := or.Log.BatchAt(x.BaseOffset); y != nil && y.LeaderEpoch == x.LeaderEpoch && !sameBatch(x, y) {
+				w.broken(7, "%s: brokers %d and %d differ at offset %d in epoch %d", w.name(r.TP), b.ID, o.ID, x.BaseOffset, x.LeaderEpoch)
+			}
+		}
+	}
+}
+
+// sequenceWindow is how many offsets back invariant 23 looks for a producer's batch before.
+const sequenceWindow = 256
+
+// sequence is invariant 23 for one batch: it goes on where its producer's last one in this log ended.
+func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
+	if x.ProducerID < 0 {
+		return
+	}
+	for at := x.BaseOffset - 1; at >= max(r.Log.LogStart, x.BaseOffset-sequenceWindow); {
+		y := r.Log.BatchAt(at)
+		if y == nil {
+			return
+		}
+		at = y.BaseOffset - 1
+		if y.ProducerID != x.ProducerID {
+			continue
+		}
+		next := int32((int64(y.BaseSequence) + int64(len(y.Records))) & 0x7fffffff)
+		if y.ProducerEpoch != x.ProducerEpoch {
+			next = 0
+		}
+		if x.BaseSequence != next || x.ProducerEpoch < y.ProducerEpoch {
+			w.broken(23, "broker %d %s: producer %d, sequence %d at offset %d after the batch with sequence %d and %d records at offset %d",
+				b.ID, w.name(r.TP), x.ProducerID, x.BaseSequence, x.BaseOffset, y.BaseSequence, len(y.Records), y.BaseOffset)
+		}
+		return
+	}
+}
+
+// prefix is invariant 8: the log of a follower that has had an undiverged answer in this epoch is the
+// beginning of its leader's. By invariant 7 the last batch speaks for all before it.
+func (w *Watch) prefix(b *Broker, r *Replica) {
+	if r.Leader == NoNode {
+		return
+	}
+	lr := w.s.broker(r.Leader).replica(r.TP)
+	if lr == nil || lr.Role != Leader || lr.LeaderEpoch != r.LeaderEpoch || r.Log.End <= lr.Log.LogStart {
+		return
+	}
+	if r.Log.End > lr.Log.End {
+		w.broken(8, "%s: follower %d ends at %d, leader %d at %d, in epoch %d", w.name(r.TP), b.ID, r.Log.End, r.Leader, lr.Log.End, r.LeaderEpoch)
+		return
+	}
+	x := r.Log.BatchAt(r.Log.End - 1)
+	if y := lr.Log.BatchAt(r.Log.End - 1); x != nil && (y == nil || !sameBatch(x, y)) {
+		w.broken(8, "%s: follower %d and leader %d differ at offset %d in epoch %d", w.name(r.TP), b.ID, r.Leader, r.Log.End-1, r.LeaderEpoch)
+	}
+}
+
+func (w *Watch) name(tp TopicPartition) string { return w.s.PartitionName(tp) }
+
+func (w *Watch) part(tp TopicPartition) *partitionWatch { return &w.parts[w.s.ordinal(tp)] }
