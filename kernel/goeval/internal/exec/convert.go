@@ -95,10 +95,12 @@ func (c *compiler) conversion(e *ast.CallExpr) value {
 		return c.convert(x, t)
 	}
 	k := classOf(t)
-	if x.ev == nil {
+	if x.c != nil && x.k != cString && x.k != cBool { // T(3) in an instance of generic code
 		if k.isInt() && constant.ToInt(x.c).Kind() == constant.Int || k.isFloat() || k.isComplex() {
 			return c.constant(x.c, t)
 		}
+	}
+	if x.ev == nil {
 		x = c.constant(x.c, types.Default(x.t))
 	}
 	if x.c != nil && k.isComplex() { // T(1) in generic code

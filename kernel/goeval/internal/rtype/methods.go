@@ -45,6 +45,9 @@ func (s *Space) uncommon(u *abiUncommon, moff uintptr, pkg *types.Package, t typ
 		}
 	}
 	u.moff = uint32(moff)
+	if len(mset) == 0 {
+		return
+	}
 	table := unsafe.Slice((*abiMethod)(unsafe.Add(unsafe.Pointer(u), moff)), len(mset))
 	for i, sel := range mset {
 		table[i].name = newName(sel.Obj().Name(), "", sel.Obj().Exported(), false).off()
