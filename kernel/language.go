@@ -60,6 +60,9 @@ type Output interface {
 	ClearOutput(wait bool)
 	// Page shows a bundle in the frontend's pager (payload "page").
 	Page(b Bundle)
+	// NextInput puts text into a new cell, or with replace in the place of the running one (payload
+	// "set_next_input").
+	NextInput(text string, replace bool)
 	// Input asks the person at the frontend for a line. It fails when the frontend cannot ask
 	// (allow_stdin false) or when the cell is interrupted meanwhile.
 	Input(prompt string, password bool) (string, error)

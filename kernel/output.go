@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,6 +118,15 @@ func (o *cellOutput) Page(b Bundle) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.payload = append(o.payload, map[string]any{"source": "page", "data": content["data"], "start": 0})
+}
+
+// NextInput adds a payload that writes a cell. The last one counts, as frontends would have it.
+func (o *cellOutput) NextInput(text string, replace bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const source = "set_next_input"
+	o.payload = slices.DeleteFunc(o.payload, func(p any) bool { return p.(map[string]any)["source"] == source })
+	o.payload = append(o.payload, map[string]any{"source": source, "text": text, "replace": replace})
 }
 
 func (o *cellOutput) payloads() []any {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/scanner"
 	"go/types"
+	"sync"
 
 	"kafkalab/kernel"
 	"kafkalab/kernel/goeval/internal/exec"
@@ -20,18 +21,42 @@ type running struct {
 type outlet struct {
 	out   kernel.Output
 	count int
+
+	mu    sync.Mutex
+	ends  []func()
+	ended bool
+}
+
+func (o *outlet) atEnd(f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.ended {
+		o.ends = append(o.ends, f)
+	}
+}
+
+// end calls what waits for the end of the cell.
+func (o *outlet) end() {
+	o.mu.Lock()
+	ends := o.ends
+	o.ends, o.ended = nil, true
+	o.mu.Unlock()
+	for _, f := range ends {
+		f()
+	}
 }
 
 // Execute runs one cell. The state of the session outlives every kind of failure.
 func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Outcome) {
 	src := newSource(cell.Count, cell.Code)
-	run := exec.NewRun(&outlet{out, cell.Count})
+	run := exec.NewRun(&outlet{out: out, count: cell.Count})
 	e.mu.Lock()
 	e.running = &running{run: run, out: run.Tag.(*outlet)}
 	e.mu.Unlock()
 	e.machine.SetCurrent(run)
 	lab.Bind(notebook{e, run})
 	defer func() {
+		run.Tag.(*outlet).end()
 		e.std.flush()
 		e.mu.Lock()
 		e.running = nil

@@ -38,8 +38,9 @@ func (t *tape) Display(b kernel.Bundle, id string) { t.note("display %s %v", id,
 func (t *tape) UpdateDisplay(b kernel.Bundle, id string) {
 	t.note("update %s %v", id, b.Data["text/plain"])
 }
-func (t *tape) ClearOutput(wait bool) { t.note("clear %v", wait) }
-func (t *tape) Page(b kernel.Bundle)  { t.note("page %v", b.Data["text/plain"]) }
+func (t *tape) ClearOutput(wait bool)               { t.note("clear %v", wait) }
+func (t *tape) Page(b kernel.Bundle)                { t.note("page %v", b.Data["text/plain"]) }
+func (t *tape) NextInput(text string, replace bool) { t.note("next %s %v", text, replace) }
 func (t *tape) Input(prompt string, password bool) (string, error) {
 	if t.input == nil {
 		return "", errors.New("no input")

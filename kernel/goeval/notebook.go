@@ -58,6 +58,16 @@ func (n notebook) Clear(wait bool) { n.out().ClearOutput(wait) }
 // Page shows v in the pager.
 func (n notebook) Page(v any) { n.out().Page(n.e.bundle(n.run, v)) }
 
+// NextInput writes a cell.
+func (n notebook) NextInput(text string, replace bool) { n.out().NextInput(text, replace) }
+
+// AtEnd has f called when the cell ends; a cell that has ended calls nothing.
+func (n notebook) AtEnd(f func()) {
+	if o, ok := n.run.Tag.(*outlet); ok {
+		o.atEnd(f)
+	}
+}
+
 // Input asks the person at the frontend.
 func (n notebook) Input(prompt string, password bool) string {
 	s, err := n.out().Input(prompt, password)
@@ -101,6 +111,15 @@ func init() {
 		n.Page(a[0].Interface())
 		return nil
 	})
+	intrinsics[labPath+"Progress"] = labCall(func(n notebook, a []reflect.Value) []reflect.Value {
+		return []reflect.Value{reflect.ValueOf(lab.NewBar(n, a[0].Int(), ""))}
+	})
+	for name, replace := range map[string]bool{"NextInput": false, "ReplaceInput": true} {
+		intrinsics[labPath+name] = labCall(func(n notebook, a []reflect.Value) []reflect.Value {
+			n.NextInput(a[0].String(), replace)
+			return nil
+		})
+	}
 	intrinsics[labPath+"Input"] = labCall(func(n notebook, a []reflect.Value) []reflect.Value {
 		return []reflect.Value{reflect.ValueOf(n.Input(a[0].String(), false))}
 	})

@@ -16,6 +16,7 @@ import (
 //	result TEXT         the cell's result              display ID TEXT a display ("-": no id)
 //	update ID TEXT      update a display               clear [wait]    clear_output
 //	page TEXT           the pager                      ask PROMPT      input, printed back
+//	next TEXT           a new cell                     replace TEXT    the cell's new text
 //	password PROMPT     input of a password            sleep DURATION
 //	later DURATION TEXT print from a goroutine that outlives the cell
 //	flood N TEXT        print TEXT N times             loop            until interrupted
@@ -76,6 +77,8 @@ func (e *Echo) run(word, rest string, out kernel.Output) *kernel.Failure {
 		out.ClearOutput(rest == "wait")
 	case "page":
 		out.Page(*plain(rest))
+	case "next", "replace":
+		out.NextInput(rest, word == "replace")
 	case "ask", "password":
 		return e.ask(rest, word == "password", out)
 	case "fail":

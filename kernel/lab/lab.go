@@ -5,6 +5,7 @@
 //	h := lab.DisplayID(0)              // a display that can be replaced
 //	for i := range 100 { h.Update(i) }
 //	name := lab.Input("name? ")
+//	p := lab.Progress(100)     // one line that tells how far a loop is
 //
 // A value is shown by what it can do: MIMEBundle, HTML, SVG, String, else as fmt prints it.
 package lab
@@ -25,6 +26,10 @@ type Notebook interface {
 	Input(prompt string, password bool) string
 	// Page shows v in the frontend's pager.
 	Page(v any)
+	// NextInput puts text into a new cell below, or in the place of the cell that runs.
+	NextInput(text string, replace bool)
+	// AtEnd has f called when the cell ends.
+	AtEnd(f func())
 }
 
 type holder struct{ nb Notebook }
@@ -87,3 +92,9 @@ func Password(prompt string) string { return notebook().Input(prompt, true) }
 
 // Page shows v in the frontend's pager.
 func Page(v any) { notebook().Page(v) }
+
+// NextInput opens a new cell with the text below the one that runs.
+func NextInput(text string) { notebook().NextInput(text, false) }
+
+// ReplaceInput puts the text in the place of the cell that runs.
+func ReplaceInput(text string) { notebook().NextInput(text, true) }

@@ -6,13 +6,20 @@ import (
 	"testing"
 )
 
-type fake struct{ said []string }
+type fake struct {
+	said []string
+	ends []func()
+}
 
 func (f *fake) Display(v any, id string) { f.said = append(f.said, fmt.Sprint("display ", v, id)) }
 func (f *fake) NewID() string            { return "#1" }
 func (f *fake) Update(v any, id string)  { f.said = append(f.said, fmt.Sprint("update ", v, id)) }
 func (f *fake) Clear(wait bool)          { f.said = append(f.said, fmt.Sprint("clear ", wait)) }
-func (f *fake) Page(v any)               { f.said = append(f.said, fmt.Sprint("page ", v)) }
+func (f *fake) AtEnd(end func())         { f.ends = append(f.ends, end) }
+func (f *fake) NextInput(text string, replace bool) {
+	f.said = append(f.said, fmt.Sprint("next ", text, " ", replace))
+}
+func (f *fake) Page(v any) { f.said = append(f.said, fmt.Sprint("page ", v)) }
 func (f *fake) Input(prompt string, password bool) string {
 	return fmt.Sprint(prompt, password)
 }
@@ -25,7 +32,9 @@ func TestWords(t *testing.T) {
 	h.Update("b")
 	ClearOutput(true)
 	Page("p")
-	want := []string{"display 1", "display a#1", "update b#1", "clear true", "page p"}
+	NextInput("x")
+	ReplaceInput("y")
+	want := []string{"display 1", "display a#1", "update b#1", "clear true", "page p", "next x false", "next y true"}
 	if !slices.Equal(f.said, want) {
 		t.Errorf("said %q, want %q", f.said, want)
 	}

@@ -53,6 +53,7 @@ func (t *tape) Stream(name, text string) {
 func (t *tape) Display(kernel.Bundle, string)       {}
 func (t *tape) UpdateDisplay(kernel.Bundle, string) {}
 func (t *tape) ClearOutput(bool)                    {}
+func (t *tape) NextInput(string, bool)              {}
 func (t *tape) Page(kernel.Bundle)                  {}
 func (t *tape) Input(string, bool) (string, error)  { return "", fmt.Errorf("no input") }
 

@@ -1044,17 +1044,22 @@ func symbols39() map[string]reflect.Value {
 
 func symbols40() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Bind":        reflect.ValueOf(p40.Bind),
-		"ClearOutput": reflect.ValueOf(p40.ClearOutput),
-		"Display":     reflect.ValueOf(p40.Display),
-		"DisplayID":   reflect.ValueOf(p40.DisplayID),
-		"Handle":      reflect.ValueOf((*p40.Handle)(nil)),
-		"Input":       reflect.ValueOf(p40.Input),
-		"NewHandle":   reflect.ValueOf(p40.NewHandle),
-		"Notebook":    reflect.ValueOf((*p40.Notebook)(nil)),
-		"Page":        reflect.ValueOf(p40.Page),
-		"Password":    reflect.ValueOf(p40.Password),
-		"Show":        reflect.ValueOf(p40.Show),
+		"Bar":          reflect.ValueOf((*p40.Bar)(nil)),
+		"Bind":         reflect.ValueOf(p40.Bind),
+		"ClearOutput":  reflect.ValueOf(p40.ClearOutput),
+		"Display":      reflect.ValueOf(p40.Display),
+		"DisplayID":    reflect.ValueOf(p40.DisplayID),
+		"Handle":       reflect.ValueOf((*p40.Handle)(nil)),
+		"Input":        reflect.ValueOf(p40.Input),
+		"NewBar":       reflect.ValueOf(p40.NewBar),
+		"NewHandle":    reflect.ValueOf(p40.NewHandle),
+		"NextInput":    reflect.ValueOf(p40.NextInput),
+		"Notebook":     reflect.ValueOf((*p40.Notebook)(nil)),
+		"Page":         reflect.ValueOf(p40.Page),
+		"Password":     reflect.ValueOf(p40.Password),
+		"Progress":     reflect.ValueOf(p40.Progress),
+		"ReplaceInput": reflect.ValueOf(p40.ReplaceInput),
+		"Show":         reflect.ValueOf(p40.Show),
 	}
 }
 
