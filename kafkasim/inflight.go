@@ -18,7 +18,12 @@ type Message struct {
 	From    string
 	To      string
 	Text    string // what it says
+	c       *Cluster
+	e       machine.Event
 }
+
+// event is the message as the machine has it.
+func (m Message) event() machine.Event { return m.e }
 
 // String is the message on one line.
 func (m Message) String() string { return strings.Join(m.cells(), "  ") }
@@ -64,7 +69,7 @@ func (c *Cluster) InFlight() Messages {
 	out := Messages{}
 	for i, e := range append(events, held...) {
 		out = append(out, Message{Number: int(e.Seq), Arrives: duration(e.At), Held: i >= len(events),
-			From: c.s.NodeName(e.From), To: c.s.NodeName(e.To), Text: c.s.DescribePayload(e.Payload)})
+			From: c.s.NodeName(e.From), To: c.s.NodeName(e.To), Text: c.s.DescribePayload(e.Payload), c: c, e: e})
 	}
 	return out
 }
@@ -123,18 +128,67 @@ func (c *Cluster) Delay(n int, d time.Duration) Message {
 }
 
 func (c *Cluster) message(e machine.Event) Message {
-	return Message{Number: int(e.Seq), Arrives: duration(e.At), From: c.s.NodeName(e.From), To: c.s.NodeName(e.To), Text: c.s.DescribePayload(e.Payload)}
+	return Message{Number: int(e.Seq), Arrives: duration(e.At), From: c.s.NodeName(e.From), To: c.s.NodeName(e.To), Text: c.s.DescribePayload(e.Payload), c: c, e: e}
 }
 
-// Hold keeps back every message in whose line the pattern occurs, as InFlight and Step show lines
-// ("broker 2 -> broker 1  Fetch orders-0 from 5"): those on the wire now and those sent from now on, until
-// Release. On one connection nothing overtakes a message that is held. It tells what it holds.
+// Hold keeps back every message that the pattern names: those on the wire now and those sent from now on, until
+// Release. A pattern reads like the messages' lines: "Fetch 2->1 orders-0", "Produce checkout->1",
+// "broker 2 -> broker 1  Fetch", "-> controller", "FetchResponse orders". Its words are an API, a partition or
+// a topic, or other words of a line; a->b says who sends and who gets, and either side may be left out. On one
+// connection nothing overtakes a message that is held. It tells what it holds.
 func (c *Cluster) Hold(pattern string) Messages {
-	if strings.TrimSpace(pattern) == "" {
-		misuse("Hold", "the pattern is empty; want a part of a message's line, such as \"Fetch orders-0\" or \"broker 2 -> broker 1\"")
-	}
+	c.pattern("Hold", pattern)
 	c.apply(fmt.Sprintf("c.Hold(%q)", pattern), machine.HoldMessages{Pattern: pattern})
 	return c.heldNow()
+}
+
+// Matching are the messages that a pattern of Hold names.
+func (m Messages) Matching(pattern string) Messages {
+	out := Messages{}
+	if len(m) == 0 {
+		return out
+	}
+	p := m[0].c.pattern("Matching", pattern)
+	for _, x := range m {
+		if e := x.event(); p.Matches(x.c.s, &e) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// pattern reads a pattern and checks that it can name something.
+func (c *Cluster) pattern(verb, text string) machine.Pattern {
+	where := fmt.Sprintf("%s(%q)", verb, text)
+	p, ok := machine.ParsePattern(text)
+	if !ok {
+		misuse(where, "want words of a message's line and at most one way, such as \"Fetch 2->1 orders-0\" or \"broker 2 -> broker 1\"")
+	}
+	for _, name := range []string{p.From, p.To} {
+		if name != "" {
+			c.node(where, name)
+		}
+	}
+	known := append(c.s.MessageNames(), c.topicNames()...)
+	for _, t := range c.image().Topics {
+		for i := range t.Partitions {
+			known = append(known, fmt.Sprintf("%s-%d", t.Name, i))
+		}
+	}
+	for _, w := range p.Words {
+		if !slices.Contains(known, w) && !c.onSomeLine(w) {
+			misuse(where, "no message has the word %q%s", w, meant(w, known, ""))
+		}
+	}
+	return p
+}
+
+// onSomeLine tells whether a word stands on the line of a message that is on the wire or held.
+func (c *Cluster) onSomeLine(word string) bool {
+	return slices.ContainsFunc(c.InFlight(), func(m Message) bool {
+		e := m.event()
+		return slices.Contains(c.s.MessageWords(e.Payload), word)
+	})
 }
 
 // Release ends all holds and lets the held messages go on, in order: each travels from now. It tells what it

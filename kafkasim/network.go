@@ -15,7 +15,7 @@ import (
 func (c *Cluster) node(where string, x any) machine.NodeID {
 	switch x := x.(type) {
 	case int:
-		return c.Broker(x).id
+		return c.node(where, strconv.Itoa(x))
 	case *Broker:
 		return x.id
 	case *Producer:
@@ -27,7 +27,10 @@ func (c *Cluster) node(where string, x any) machine.NodeID {
 			return c.s.Controller.ID
 		}
 		if n, err := strconv.Atoi(strings.TrimPrefix(x, "broker ")); err == nil {
-			return c.Broker(n).id
+			if n < 1 || n > len(c.s.Brokers) {
+				misuse(where, "there is no broker %d; this cluster has brokers %s", n, oneTo(len(c.s.Brokers)))
+			}
+			return machine.NodeID(n)
 		}
 		for i := range c.s.Clients {
 			if c.s.Clients[i].Name == x {

@@ -187,6 +187,7 @@ func TestScriptComesToTheSameState(t *testing.T) {
 			break
 		}
 	}
+	c.RunUntil(func(c *Cluster) bool { return len(c.InFlight()) > 0 }, time.Second)
 	c.Deliver(c.InFlight()[0].Number)
 	c.Broker(1).Pause()
 	c.RunFor(time.Second)

@@ -68,6 +68,9 @@ func (w World) under(o World) World {
 	if o.Racks == nil {
 		o.Racks = w.Racks
 	}
+	if o.LogDirs == 0 {
+		o.LogDirs = w.LogDirs
+	}
 	if o.Tick == 0 {
 		o.Tick = w.Tick
 	}

@@ -72,7 +72,12 @@ func TestMistakesAreSentences(t *testing.T) {
 		{`Cut: 1.5 (float64) names nobody: want a broker's number, "controller" or a client's id`, func() { c.Cut(1.5, 2) }},
 		{`Latency: -1ms: want 0 to 1h`, func() { c.Latency(1, 2, -time.Millisecond) }},
 		{`Drop(1): no message #1 is on the wire; InFlight() lists them with their numbers`, func() { c.Drop(1) }},
-		{`Hold: the pattern is empty`, func() { c.Hold(" ") }},
+		{`Hold(" "): want words of a message's line and at most one way`, func() { c.Hold(" ") }},
+		{`Hold("1->2->3"): want words of a message's line and at most one way`, func() { c.Hold("1->2->3") }},
+		{`Hold("Fech 2->1"): no message has the word "Fech" - did you mean "Fetch"?`, func() { c.Hold("Fech 2->1") }},
+		{`Hold("Fetch 2->9"): there is no broker 9; this cluster has brokers 1, 2, 3`, func() { c.Hold("Fetch 2->9") }},
+		{`Hold("Produce checkuot->1"): there is nobody called "checkuot" - did you mean "checkout"?`, func() { c.Hold("Produce checkuot->1") }},
+		{`Hold("Fetch ordres-0"): no message has the word "ordres-0" - did you mean "orders-0"?`, func() { c.Hold("Fetch ordres-0") }},
 	} {
 		if got := mistake(t, x.call); !strings.HasPrefix(got, "kafkasim: "+x.want) {
 			t.Errorf("\n got %s\nwant kafkasim: %s", got, x.want)
@@ -90,7 +95,7 @@ func TestEverythingCanBePrinted(t *testing.T) {
 	d := p.Send("orders", "user-1", "order #1")
 	r := c.NewConsumer("reader", nil).Assign("orders")
 	for _, v := range []any{c, c.Topic("orders"), c.Partition("orders", 0), c.Describe(), c.Broker(1), p, d, r, c.Step(), c.Ticks(3), c.InFlight(),
-		r.Poll(20 * time.Millisecond), c.Counters(), c.Check(), c.Script(), c.Cut(1, 2), c.Heal(), c.Hold("nothing"), c.Release(), c.Settle(), d} {
+		r.Poll(20 * time.Millisecond), c.Counters(), c.Check(), c.Script(), c.Cut(1, 2), c.Heal(), c.Hold("Fetch 2->3"), c.Release(), c.Settle(), d} {
 		s := fmt.Sprint(v)
 		if _, ok := v.(fmt.Stringer); !ok || s == "" || strings.Contains(s, "0x") || strings.Contains(s, "%!") {
 			t.Errorf("%T prints as %q", v, s)

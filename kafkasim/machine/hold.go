@@ -1,17 +1,14 @@
 package machine
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Holding back messages by hand.
 //
-// A hold is a pattern: every message in whose line (describe.go) it occurs is taken off the wire and waits
-// until the holds are released. What follows a held message on its connection waits behind it, since a
+// A hold is a pattern (message_pattern.go): every message that it names is taken off the wire and waits until
+// the holds are released. What follows a held message on its connection waits behind it, since a
 // connection is a stream. Nothing of this is Kafka's; it is how a learner reorders the world.
 
-// HoldMessages holds back every message whose line contains Pattern, on the wire now or sent later.
+// HoldMessages holds back every message that Pattern names, on the wire now or sent later.
 type HoldMessages struct{ Pattern string }
 
 // ReleaseMessages ends all holds; what was held travels from now on, in order.
@@ -28,8 +25,10 @@ func (s *State) holds(e *Event) bool {
 	if e.Conn != 0 && slices.ContainsFunc(s.Held, func(h Event) bool { return h.From == e.From && h.To == e.To && h.Conn == e.Conn }) {
 		return true
 	}
-	line := s.Describe(*e)
-	return slices.ContainsFunc(s.Holds, func(p string) bool { return strings.Contains(line, p) })
+	return slices.ContainsFunc(s.Holds, func(text string) bool {
+		p, ok := ParsePattern(text)
+		return ok && p.Matches(s, e)
+	})
 }
 
 // holdBack begins a hold: what is on the wire and matches is taken off it, in the order of arrival.

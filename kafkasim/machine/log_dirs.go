@@ -220,7 +220,7 @@ func (s *State) loseDisk(b *Broker, dirs []int32) {
 		}
 		lost = append(lost, r.TP)
 		if end, hw := r.Log.End, r.Log.HighWatermark; end > 0 {
-			s.Truth.partition(s, r.TP).DiskLoss = true
+			s.recordsLost(r.TP, b.ID)
 			*r = Replica{TP: r.TP, Dir: r.Dir, LeaderEpoch: -1, PartitionEpoch: -1}
 			s.noteTruncated(b, r, end, hw)
 		} else {
@@ -249,14 +249,14 @@ func (s *State) loseReplica(b *Broker, tp TopicPartition, keep int32) {
 	r := &b.Replicas[i]
 	end, hw := r.Log.End, r.Log.HighWatermark
 	if keep < 0 {
-		s.Truth.partition(s, tp).DiskLoss = true
+		s.recordsLost(tp, b.ID)
 		gone := Replica{TP: tp, Dir: r.Dir, LeaderEpoch: -1, PartitionEpoch: -1}
 		b.Replicas = slices.Delete(b.Replicas, i, i+1)
 		s.noteTruncated(b, &gone, end, hw)
 		return
 	}
 	if r.Log.LoseTail(int(keep)) {
-		s.Truth.partition(s, tp).DiskLoss = true
+		s.recordsLost(tp, b.ID)
 		s.noteTruncated(b, r, end, hw)
 	}
 }
