@@ -43,8 +43,14 @@ func (s *State) lossy(tp TopicPartition, id NodeID) bool {
 	return slices.Contains(s.Truth.partition(s, tp).Lossy, id)
 }
 
-// recordsLost notes that a broker's disk has lost records of a partition.
+// recordsLost notes that a broker's disk has lost records of a partition. It matters if the replica had
+// answered for them: one that is neither in sync nor eligible has to fetch before it counts again, whoever
+// says otherwise (KIP-903).
 func (s *State) recordsLost(tp TopicPartition, id NodeID) {
+	reg := s.decided().partition(tp)
+	if reg != nil && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) {
+		return
+	}
 	if t := s.Truth.partition(s, tp); !slices.Contains(t.Lossy, id) {
 		t.Lossy = append(slices.Clone(t.Lossy), id)
 	}
