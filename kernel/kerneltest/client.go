@@ -17,7 +17,7 @@ import (
 )
 
 // Patience is how long a client waits before it calls a test failed.
-const Patience = 20 * time.Second
+const Patience = 60 * time.Second
 
 // Client is one frontend. Make one with Start, or with New over a transport of your own.
 type Client struct {
