@@ -24,7 +24,7 @@ func (c *Cluster) node(where string, x any) machine.NodeID {
 		return c.s.Consumers[x.i].Node
 	case string:
 		if x == "controller" {
-			return c.s.Controller.ID
+			return c.s.Controllers[0].ID
 		}
 		if n, err := strconv.Atoi(strings.TrimPrefix(x, "broker ")); err == nil {
 			if n < 1 || n > len(c.s.Brokers) {
@@ -86,7 +86,7 @@ func (c *Cluster) nodes() []machine.NodeID {
 	for i := range c.s.Brokers {
 		out = append(out, c.s.Brokers[i].ID)
 	}
-	out = append(out, c.s.Controller.ID)
+	out = append(out, c.s.Controllers[0].ID)
 	for i := range c.s.Clients {
 		out = append(out, machine.FirstClient+machine.NodeID(i))
 	}

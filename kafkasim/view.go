@@ -37,7 +37,7 @@ func (c *Cluster) View() *view.Cluster {
 }
 
 // image is the controller's: what the cluster's metadata say.
-func (c *Cluster) image() *machine.Image { return &c.s.Controller.Image }
+func (c *Cluster) image() *machine.Image { return c.s.Metadata() }
 
 func (c *Cluster) topicCount() int { return len(c.topicNames()) }
 

@@ -45,6 +45,14 @@ func brokerModelled() []Property {
 			"How often a broker looks for logs whose flush.ms is over; by default never, so that flush.ms alone does nothing."),
 		ms("unclean.leader.election.interval.ms", "300000", b(func(c *Broker) any { return &c.UncleanLeaderElectionIntervalMs }),
 			"How often the controller looks for leaderless partitions that may be led by a replica outside the ISR."),
+		number("controller.quorum.election.timeout.ms", "1000", "ms", 0, hour, "[0,3600000]", b(func(c *Broker) any { return &c.QuorumElectionTimeoutMs }),
+			"How long an election among controllers may take before the next one; each is drawn between this and twice this."),
+		number("controller.quorum.fetch.timeout.ms", "2000", "ms", 1, hour, "[1,3600000]", b(func(c *Broker) any { return &c.QuorumFetchTimeoutMs }),
+			"How long a controller hears nothing from the quorum's leader before it asks for votes; a leader that no majority fetches from resigns after 1.5 times this."),
+		number("controller.quorum.request.timeout.ms", "2000", "ms", 1, hour, "[1,3600000]", b(func(c *Broker) any { return &c.QuorumRequestTimeoutMs }),
+			"How long a controller or broker waits for the answer to a request of the quorum."),
+		number("controller.quorum.retry.backoff.ms", "20", "ms", 1, hour, "[1,3600000]", b(func(c *Broker) any { return &c.QuorumRetryBackoffMs }),
+			"How long it waits after one that failed."),
 	}
 }
 
@@ -106,8 +114,7 @@ var brokerAbsentNames = []struct {
 	{needsQuorum, [][2]string{
 		{"controller.listener.names", "null"}, {"controller.quorum.append.linger.ms", "25"}, {"controller.quorum.auto.join.enable", "false"},
 		{"controller.quorum.bootstrap.servers", ""}, {"controller.quorum.election.backoff.max.ms", "1000"},
-		{"controller.quorum.election.timeout.ms", "1000"}, {"controller.quorum.fetch.timeout.ms", "2000"},
-		{"controller.quorum.request.timeout.ms", "2000"}, {"controller.quorum.retry.backoff.ms", "20"}, {"controller.quorum.voters", ""},
+		{"controller.quorum.voters", ""},
 		{"controller.socket.timeout.ms", "30000"}, {"metadata.log.dir", "null"}, {"metadata.log.max.record.bytes.between.snapshots", "20971520"},
 		{"metadata.log.max.snapshot.interval.ms", "3600000"}, {"metadata.log.segment.bytes", "1073741824"}, {"metadata.log.segment.ms", "604800000"},
 		{"metadata.max.idle.interval.ms", "500"}, {"metadata.max.retention.bytes", "104857600"}, {"metadata.max.retention.ms", "604800000"},

@@ -23,6 +23,10 @@ type Broker struct {
 	LeaderImbalanceCheckSeconds        int64 // leader.imbalance.check.interval.seconds
 	UncleanLeaderElectionIntervalMs    int64 // unclean.leader.election.interval.ms
 	LogFlushSchedulerIntervalMs        int64 // log.flush.scheduler.interval.ms
+	QuorumElectionTimeoutMs            int64 // controller.quorum.election.timeout.ms
+	QuorumFetchTimeoutMs               int64 // controller.quorum.fetch.timeout.ms
+	QuorumRequestTimeoutMs             int64 // controller.quorum.request.timeout.ms
+	QuorumRetryBackoffMs               int64 // controller.quorum.retry.backoff.ms
 	Topic                              Topic // defaults for topics that do not set their own
 }
 

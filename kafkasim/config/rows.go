@@ -17,6 +17,9 @@ func sorted(parts ...[]Property) []Property {
 	return out
 }
 
+// hour is an hour in ms, beyond which nobody waits for a controller.
+const hour = 3600000
+
 // ms is a modelled property in milliseconds.
 func ms(name, def string, field func(any) any, doc string) Property {
 	return Property{Name: name, Type: Long, Default: def, Unit: "ms", Valid: "[0,…]", max: maxInt, Modelled: true, field: field, Doc: doc}
@@ -55,7 +58,7 @@ const (
 	needsGroups  = "consumer groups are not there yet: use Assign"
 	needsTxn     = "transactions are not there yet"
 	needsLog     = "retention and compaction are not there yet"
-	needsQuorum  = "there is one controller that does not fail"
+	needsQuorum  = "controllers are nodes of their own without snapshots; World.Controllers says how many there are"
 	needsWire    = "there are no sockets, hosts or security inside the simulator"
 	needsCodec   = "records are not compressed"
 	needsSerde   = "keys and values are strings"

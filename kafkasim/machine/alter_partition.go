@@ -8,9 +8,9 @@ import "slices"
 // KIP-497, KIP-841, KIP-903.
 
 // onAlterPartition answers each proposal, in the order of R2.21; what is granted is one batch of records.
-func (s *State) onAlterPartition(e Event, m AlterPartitionRequest) {
-	if reg := s.Controller.Image.broker(m.Broker); reg.Epoch != m.BrokerEpoch {
-		s.replyAsController(e, AlterPartitionResponse{Error: STALE_BROKER_EPOCH})
+func (s *State) onAlterPartition(c *Controller, e Event, m AlterPartitionRequest) {
+	if reg := c.Image.broker(m.Broker); reg.Epoch != m.BrokerEpoch {
+		s.replyAsController(c, e, AlterPartitionResponse{Error: STALE_BROKER_EPOCH})
 		return
 	}
 	res := AlterPartitionResponse{Parts: make([]AlterResult, len(m.Parts))}
@@ -18,17 +18,17 @@ func (s *State) onAlterPartition(e Event, m AlterPartitionRequest) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		r := &res.Parts[i]
-		*r = AlterResult{TP: p.TP, Error: s.validateAlter(m.Broker, p), Leader: NoNode, LeaderEpoch: -1, PartitionEpoch: -1}
+		*r = AlterResult{TP: p.TP, Error: s.validateAlter(c, m.Broker, p), Leader: NoNode, LeaderEpoch: -1, PartitionEpoch: -1}
 		if r.Error != NONE {
 			continue
 		}
-		c := s.change(p.TP)
-		c.isr = make([]NodeID, 0, len(p.ISR))
+		change := s.change(c, p.TP)
+		change.isr = make([]NodeID, 0, len(p.ISR))
 		for _, x := range p.ISR {
-			c.isr = append(c.isr, x.ID)
+			change.isr = append(change.isr, x.ID)
 		}
-		c.recovered, c.byLeader = !p.Recovering, true
-		next, changed := c.build()
+		change.recovered, change.byLeader = !p.Recovering, true
+		next, changed := change.build()
 		if changed {
 			records = append(records, MetadataRecord{Kind: PartitionChangeRecord, TP: p.TP, Partition: next})
 		}
@@ -37,14 +37,14 @@ func (s *State) onAlterPartition(e Event, m AlterPartitionRequest) {
 		}
 		r.Leader, r.LeaderEpoch, r.PartitionEpoch, r.ISR = next.Leader, next.LeaderEpoch, next.PartitionEpoch, next.ISR
 	}
-	s.commit(records)
-	s.replyAsController(e, res)
+	s.commit(c, records)
+	s.replyAsController(c, e, res)
 }
 
 // validateAlter is R2.21. Every member of the new ISR is checked, not only the added one: a leader with old
 // metadata must not bring back a broker that has gone or begun a new life.
-func (s *State) validateAlter(sender NodeID, p *AlterPart) Code {
-	im := &s.Controller.Image
+func (s *State) validateAlter(c *Controller, sender NodeID, p *AlterPart) Code {
+	im := &c.Image
 	if p.TP.Topic < 0 || int(p.TP.Topic) >= len(im.Topics) {
 		return UNKNOWN_TOPIC_ID
 	}

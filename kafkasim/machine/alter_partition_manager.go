@@ -11,7 +11,7 @@ import "slices"
 
 // AlterManager is the manager's state.
 type AlterManager struct {
-	Channel Channel
+	Channel ControllerChannel
 	Items   []AlterPart // with the manager; the first Sent of them are in the request in flight
 	Sent    int32
 	WakeAt  int64
@@ -36,14 +36,17 @@ func (s *State) submitAlter(b *Broker, item AlterPart) bool {
 // sendAlter sends what is with the manager, unless a request is in flight or a retry is due later.
 func (s *State) sendAlter(b *Broker) {
 	m := &b.Alter
-	if m.Channel.InFlight || len(m.Items) == 0 || s.Now < m.RetryAt {
+	if m.Channel.Channel.InFlight || len(m.Items) == 0 || s.Now < m.RetryAt {
 		return
 	}
 	m.Sent = int32(len(m.Items))
-	s.request(b.ID, s.Controller.ID, &m.Channel, alterTimeout, AlterPartitionRequest{
+	if !s.askController(b, &m.Channel, alterTimeout, AlterPartitionRequest{
 		Broker: b.ID, BrokerEpoch: b.Lifecycle.Epoch, Parts: slices.Clone(m.Items),
-	})
-	s.wake(&m.WakeAt, m.Channel.Deadline, b.ID, AlterPartitionTimer{})
+	}) {
+		s.retryAlter(b)
+		return
+	}
+	s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AlterPartitionTimer{})
 }
 
 // onAlterPartitionTimer sends again what was refused as a whole or not answered.
@@ -53,12 +56,12 @@ func (s *State) onAlterPartitionTimer(b *Broker, e Event) {
 		return
 	}
 	m.WakeAt = 0
-	if m.Channel.InFlight {
-		if s.Now < m.Channel.Deadline {
-			s.wake(&m.WakeAt, m.Channel.Deadline, b.ID, AlterPartitionTimer{})
+	if m.Channel.Channel.InFlight {
+		if s.Now < m.Channel.Channel.Deadline {
+			s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AlterPartitionTimer{})
 			return
 		}
-		s.hangUp(b.ID, s.Controller.ID, &m.Channel)
+		s.leaveController(b, &m.Channel)
 	}
 	s.sendAlter(b)
 }
@@ -66,12 +69,14 @@ func (s *State) onAlterPartitionTimer(b *Broker, e Event) {
 // onAlterPartitionResponse hands the answers to the partitions, and sends what has come up meanwhile.
 func (s *State) onAlterPartitionResponse(b *Broker, e Event, m AlterPartitionResponse) {
 	a := &b.Alter
-	if !a.Channel.answers(&e) {
+	if !a.Channel.Channel.answers(&e) {
 		return
 	}
 	if m.Error != NONE {
-		a.RetryAt = s.Now + alterRetry
-		s.wake(&a.WakeAt, a.RetryAt, b.ID, AlterPartitionTimer{})
+		if m.Error == NOT_CONTROLLER {
+			s.leaveController(b, &a.Channel)
+		}
+		s.retryAlter(b)
 		return
 	}
 	sent := slices.Clone(a.Items[:a.Sent])
@@ -81,4 +86,11 @@ func (s *State) onAlterPartitionResponse(b *Broker, e Event, m AlterPartitionRes
 		s.onISRAnswer(b, &sent[i], &m.Parts[i])
 	}
 	s.sendAlter(b)
+}
+
+// retryAlter sends what is with the manager again, a little later.
+func (s *State) retryAlter(b *Broker) {
+	a := &b.Alter
+	a.RetryAt = s.Now + alterRetry
+	s.wake(&a.WakeAt, a.RetryAt, b.ID, AlterPartitionTimer{})
 }

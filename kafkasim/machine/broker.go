@@ -50,6 +50,7 @@ type Broker struct {
 	Alter    AlterManager
 	Assign   AssignmentsManager
 	IDs      ProducerIDs
+	Forward  Forwarder
 
 	Produces    []DelayedProduce // the produce purgatory, in the order of arrival
 	Fetches     []DelayedFetch   // the fetch purgatory, in the order of arrival
@@ -141,7 +142,13 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 		s.onDirsAssigned(b, e, p)
 	case AllocateProducerIDsResponse:
 		s.onProducerIDs(b, e, p)
+	case AdminResponse:
+		s.onForwarded(b, e, p)
 	case Disconnected:
+		if e.From.IsController() {
+			s.controllerClosed(b, e)
+			return
+		}
 		s.forgetConn(b, e.From, e.Conn)
 		s.fetcherDisconnected(b, e)
 	default:
@@ -170,6 +177,8 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onAssignTimer(b, e)
 	case FlushTimer:
 		s.onFlushTimer(b)
+	case ForwardTimer:
+		s.onForwardTimer(b, e)
 	case ShutdownTimer:
 		s.onShutdownTimer(b)
 	case NextRequest:

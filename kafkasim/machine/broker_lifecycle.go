@@ -17,7 +17,7 @@ import (
 
 // Lifecycle is a broker's dealings with the controller about itself (BrokerLifecycleManager).
 type Lifecycle struct {
-	Channel       Channel
+	Channel       ControllerChannel
 	Epoch         int64 // the broker epoch granted, -1 before
 	PreviousEpoch int64 // from the clean-shutdown marker, -1 without one
 	NextAt        int64 // µs: when to talk to the controller next
@@ -27,9 +27,8 @@ type Lifecycle struct {
 }
 
 const (
-	startingHeartbeat   = 10_000      // µs between heartbeats while STARTING (R3.4)
-	controlledWait      = 300_000_000 // µs that a controlled shutdown waits for the controller's leave (R3.20)
-	metadataPullTimeout = 2_000_000   // µs (controller.quorum.request.timeout.ms)
+	startingHeartbeat = 10_000      // µs between heartbeats while STARTING (R3.4)
+	controlledWait    = 300_000_000 // µs that a controlled shutdown waits for the controller's leave (R3.20)
 )
 
 // applyBroker carries out what a user does to a broker.
@@ -67,6 +66,9 @@ func (s *State) start(b *Broker) {
 	b.PowerOff = false
 	s.replaceDirs(b)
 	b.Lifecycle = Lifecycle{Epoch: -1, PreviousEpoch: b.CleanEpoch, StartedAt: s.Now}
+	for _, ch := range b.controllerChannels() {
+		ch.Peer = b.Pull.Leader
+	}
 	s.setProcess(b, Starting)
 	s.talkToController(b)
 	s.pullMetadata(b)
@@ -75,7 +77,7 @@ func (s *State) start(b *Broker) {
 // talkToController sends a registration or a heartbeat, or notes that one is to follow the one in flight.
 func (s *State) talkToController(b *Broker) {
 	l := &b.Lifecycle
-	if l.Channel.InFlight {
+	if l.Channel.Channel.InFlight {
 		l.Again = true
 		return
 	}
@@ -90,7 +92,9 @@ func (s *State) talkToController(b *Broker) {
 		p = BrokerRegistrationRequest{Broker: b.ID, Incarnation: b.Incarnation, PreviousBrokerEpoch: l.PreviousEpoch, Dirs: b.onlineDirs()}
 	}
 	// The interval is the request's time limit too.
-	s.request(b.ID, s.Controller.ID, &l.Channel, interval, p)
+	if !s.askController(b, &l.Channel, interval, p) {
+		interval = controllerRetry
+	}
 	s.talkAt(b, s.Now+interval)
 }
 
@@ -112,8 +116,8 @@ func (s *State) onHeartbeatTimer(b *Broker, e Event) {
 		s.talkAt(b, l.NextAt)
 		return
 	}
-	if l.Channel.InFlight {
-		s.hangUp(b.ID, s.Controller.ID, &l.Channel)
+	if l.Channel.Channel.InFlight {
+		s.leaveController(b, &l.Channel)
 	}
 	if l.Epoch < 0 && s.Now-l.StartedAt >= s.World.Broker.InitialBrokerRegistrationTimeoutMs*1000 {
 		s.endProcess(b, NotRunning.String()) // initial.broker.registration.timeout.ms: the process gives up (R3.2)
@@ -126,7 +130,11 @@ func (s *State) onHeartbeatTimer(b *Broker, e Event) {
 // before is still valid, R3.2) is tried again at the next heartbeat time.
 func (s *State) onRegistered(b *Broker, e Event, m BrokerRegistrationResponse) {
 	l := &b.Lifecycle
-	if !l.Channel.answers(&e) {
+	if !l.Channel.Channel.answers(&e) {
+		return
+	}
+	if m.Error == NOT_CONTROLLER {
+		s.heartbeatElsewhere(b)
 		return
 	}
 	if m.Error != NONE {
@@ -140,10 +148,12 @@ func (s *State) onRegistered(b *Broker, e Event, m BrokerRegistrationResponse) {
 // onHeartbeatAnswered moves the process on as the controller allows (R3.6, R3.7).
 func (s *State) onHeartbeatAnswered(b *Broker, e Event, m BrokerHeartbeatResponse) {
 	l := &b.Lifecycle
-	if !l.Channel.answers(&e) {
+	if !l.Channel.Channel.answers(&e) {
 		return
 	}
 	switch {
+	case m.Error == NOT_CONTROLLER:
+		s.heartbeatElsewhere(b)
 	case m.Error != NONE:
 	case m.ShouldShutDown:
 		s.shutDown(b)
@@ -160,6 +170,12 @@ func (s *State) onHeartbeatAnswered(b *Broker, e Event, m BrokerHeartbeatRespons
 	if l.Again {
 		s.talkToController(b)
 	}
+}
+
+// heartbeatElsewhere looks for the active controller, after one that said that it is not.
+func (s *State) heartbeatElsewhere(b *Broker) {
+	s.leaveController(b, &b.Lifecycle.Channel)
+	s.talkAt(b, s.Now+controllerRetry)
 }
 
 // loadLogs loads the logs from the disk and lets the replicas follow the metadata (R4.3, R3.7). The
@@ -280,8 +296,11 @@ func (s *State) endProcess(b *Broker, how string) {
 	for i := range b.Fetchers {
 		s.hangUp(b.ID, b.Fetchers[i].Leader, &b.Fetchers[i].Channel)
 	}
-	for _, ch := range [...]*Channel{&b.Lifecycle.Channel, &b.Pull.Channel, &b.Alter.Channel, &b.Assign.Channel, &b.IDs.Channel} {
-		s.hangUp(b.ID, s.Controller.ID, ch)
+	for _, ch := range b.controllerChannels() {
+		s.leaveController(b, ch)
+	}
+	for i := range b.Pull.Links {
+		s.hangUp(b.ID, FirstController+NodeID(i), &b.Pull.Links[i].Channel)
 	}
 	backlog := b.Backlog
 	s.forgetProcess(b)
@@ -294,7 +313,8 @@ func (s *State) endProcess(b *Broker, how string) {
 func (s *State) forgetProcess(b *Broker) {
 	b.Process, b.Paused, b.Backlog = NotRunning, false, nil
 	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.PurgatoryAt = nil, nil, nil, nil, nil, 0
-	b.Alter, b.Assign, b.Pull, b.IDs = AlterManager{}, AssignmentsManager{}, MetadataPull{}, ProducerIDs{}
+	b.Alter, b.Assign, b.IDs, b.Forward = AlterManager{}, AssignmentsManager{}, ProducerIDs{}, Forwarder{}
+	b.Pull = MetadataPull{Leader: b.Pull.Leader, Epoch: b.Pull.Epoch, Draws: b.Pull.Draws, Links: make([]RaftLink, len(s.Controllers))}
 	b.Lifecycle = Lifecycle{Epoch: -1, PreviousEpoch: -1}
 	for i := range b.Replicas {
 		r := &b.Replicas[i]

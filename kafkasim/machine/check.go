@@ -31,10 +31,10 @@ func (v Violation) String() string {
 }
 
 // decided is the cluster as the controller has written it down.
-func (s *State) decided() *Image { return &s.Controller.Image }
+func (s *State) decided() *Image { return s.Metadata() }
 
 // decidedLog is the metadata log that decided was built from.
-func (s *State) decidedLog() []MetadataRecord { return s.Controller.Log }
+func (s *State) decidedLog() []MetadataRecord { return s.MetadataLog() }
 
 // checker collects violations.
 type checker struct {

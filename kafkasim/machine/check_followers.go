@@ -43,7 +43,7 @@ func (c *checker) exposed(tp TopicPartition) {
 // toldLatest keeps the truth about a latest offset that a consumer is told: the newest leader takes back what was
 // exposed when it says less.
 func (s *State) toldLatest(r *Replica, offset int64) {
-	if reg := s.Controller.Image.partition(r.TP); reg == nil || r.LeaderEpoch != reg.LeaderEpoch {
+	if reg := s.Metadata().partition(r.TP); reg == nil || r.LeaderEpoch != reg.LeaderEpoch {
 		return // an old leader's word: whoever asks it has old metadata too
 	}
 	if t := s.Truth.partition(s, r.TP); offset < t.Exposed {

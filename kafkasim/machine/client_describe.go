@@ -23,8 +23,8 @@ func (s *State) describeClientEvent(e *Event) string {
 
 // topicName is a topic's name.
 func (s *State) topicName(topic int32) string {
-	if topic >= 0 && int(topic) < len(s.Controller.Image.Topics) {
-		return s.Controller.Image.Topics[topic].Name
+	if topic >= 0 && int(topic) < len(s.Metadata().Topics) {
+		return s.Metadata().Topics[topic].Name
 	}
 	return fmt.Sprintf("topic %d", topic)
 }

@@ -21,9 +21,12 @@ func (s *State) Clone() *State {
 	for i := range c.Brokers {
 		c.Brokers[i].unshare()
 	}
-	c.Controller.Log = slices.Clip(s.Controller.Log)
-	c.Controller.Image = s.Controller.Image.clone()
-	c.Controller.Sessions, c.Controller.Parked = slices.Clone(s.Controller.Sessions), slices.Clone(s.Controller.Parked)
+	c.Controllers = slices.Clone(s.Controllers)
+	for i := range c.Controllers {
+		c.Controllers[i].unshare()
+	}
+	c.Committed = CommittedMetadata{Image: s.Committed.Image.clone(), Log: slices.Clip(s.Committed.Log)}
+	c.Admin = slices.Clone(s.Admin)
 	c.Clients, c.TopicBase = slices.Clip(s.Clients), slices.Clip(s.TopicBase)
 	c.Added = slices.Clip(s.Added)
 	c.Producers = slices.Clone(s.Producers)
@@ -38,6 +41,15 @@ func (s *State) Clone() *State {
 	c.Deletions = slices.Clone(s.Deletions)
 	c.Notes, c.Watching, c.Answers, c.Losses = nil, false, nil, nil
 	return &c
+}
+
+// unshare gives a copied controller its own of everything that a step changes in place.
+func (c *Controller) unshare() {
+	c.Backlog, c.Conns, c.Deferred = slices.Clone(c.Backlog), slices.Clone(c.Conns), slices.Clone(c.Deferred)
+	c.Log = slices.Clip(c.Log)
+	c.Image = c.Image.clone()
+	c.Sessions, c.Parked, c.Observers = slices.Clone(c.Sessions), slices.Clone(c.Parked), slices.Clone(c.Observers)
+	c.Quorum.Voters, c.Quorum.Links = slices.Clone(c.Quorum.Voters), slices.Clone(c.Quorum.Links)
 }
 
 // unshare gives a copied broker its own of everything that a step changes in place.
@@ -68,6 +80,8 @@ func (b *Broker) unshare() {
 	b.Fetchers = slices.Clone(b.Fetchers)
 	b.Alter.Items = slices.Clone(b.Alter.Items)
 	b.IDs.Waiting = slices.Clone(b.IDs.Waiting)
+	b.Forward.Queue = slices.Clone(b.Forward.Queue)
+	b.Pull.Links = slices.Clone(b.Pull.Links)
 	b.Produces = slices.Clone(b.Produces)
 	for i := range b.Produces {
 		b.Produces[i].Parts = slices.Clone(b.Produces[i].Parts)

@@ -9,13 +9,12 @@ import "kafkalab/kafkasim/view"
 // do everything at the same microsecond; all other timers start at 0, as in processes started together.
 func (s *State) startCluster() {
 	w := &s.World
-	s.Controller = Controller{ID: FirstController, Image: newImage(w.Brokers), Sessions: make([]BrokerSession, w.Brokers)}
-	s.Controller.Image.Uncapped = w.Rules.Without(CappedMinISR)
+	first := s.startQuorum()
 	s.Brokers = make([]Broker, w.Brokers)
-	var records []MetadataRecord
+	records := []MetadataRecord{{Kind: LeaderChangeRecord, Leader: first.ID}}
 	for i := range s.Brokers {
 		id := NodeID(i + 1)
-		reg := BrokerRegistration{ID: id, Dirs: s.newDirs(), Epoch: int64(2 * i), Incarnation: 1, Fenced: true}
+		reg := BrokerRegistration{ID: id, Dirs: s.newDirs(), Epoch: int64(len(records)), Incarnation: 1, Fenced: true}
 		records = append(records, MetadataRecord{Kind: RegisterBrokerRecord, Broker: reg})
 		reg.Fenced = false
 		records = append(records, MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg})
@@ -23,24 +22,30 @@ func (s *State) startCluster() {
 	for i := range s.Brokers {
 		s.note(view.Change{Kind: view.BrokerState, Broker: i + 1, Partition: -1, Text: Running.String()})
 	}
-	s.commit(records)
+	s.commit(first, records)
+	s.shareQuorumLog()
 	for i := range s.Brokers {
 		s.startedBroker(NodeID(i + 1))
 	}
-	s.after(s.sessionTimeout()/8, s.Controller.ID, SessionCheckTimer{})
-	s.startElections()
+	s.startPeriodic(first)
+	s.startFetching()
 }
 
 // startedBroker makes a broker that has been running since before the world began.
 func (s *State) startedBroker(id NodeID) {
 	w := &s.World.Broker
 	b := s.broker(id)
-	*b = Broker{ID: id, Incarnation: 1, Process: Running, CleanEpoch: -1, Image: s.Controller.Image.clone()}
+	*b = Broker{ID: id, Incarnation: 1, Process: Running, CleanEpoch: -1, Image: s.Metadata().clone()}
 	for _, d := range b.Image.broker(id).Dirs {
 		b.Dirs = append(b.Dirs, LogDir{ID: d})
 	}
 	b.Lifecycle = Lifecycle{Epoch: b.Image.broker(id).Epoch, PreviousEpoch: -1}
-	*s.session(id) = BrokerSession{MetadataOffset: b.Image.Offset, ShutdownOffset: -1}
+	first := &s.Controllers[0]
+	*first.session(id) = BrokerSession{MetadataOffset: b.Image.Offset, ShutdownOffset: -1}
+	b.Pull = MetadataPull{Leader: first.ID, Epoch: first.Quorum.Epoch, Links: make([]RaftLink, len(s.Controllers))}
+	for _, ch := range b.controllerChannels() {
+		ch.Peer = first.ID
+	}
 	s.talkAt(b, w.BrokerHeartbeatIntervalMs*1000*int64(id)/int64(s.World.Brokers+1))
 	s.after(w.ReplicaLagTimeMaxMs*1000/2, id, ISRTimer{})
 	s.after(w.ReplicaHighWatermarkCheckpointMs*1000, id, CheckpointTimer{})
@@ -52,11 +57,19 @@ func (s *State) startedBroker(id NodeID) {
 func (s *State) applyCluster(c Command) Result {
 	switch c := c.(type) {
 	case CreateTopic:
-		return s.createTopic(c)
+		return s.admin(c)
 	case ElectLeaders:
-		return s.electLeader(c)
-	case AddPartitions, AlterTopic, DeleteTopic, Reassign:
-		return s.applyTopic(c)
+		return s.admin(c)
+	case AddPartitions:
+		return s.admin(c)
+	case AlterTopic:
+		return s.admin(c)
+	case DeleteTopic:
+		return s.admin(c)
+	case Reassign:
+		return s.admin(c)
+	case CrashController, StartController, PauseController, ResumeController:
+		return s.applyController(c)
 	case DeleteRecords:
 		return s.deleteRecords(c)
 	}

@@ -15,8 +15,9 @@ type Command interface{ command() }
 // Result is what Apply answers at once. ID is the index of what was made (topic, producer, consumer),
 // or -1; Error is a protocol error, such as INVALID_REPLICATION_FACTOR.
 type Result struct {
-	Error Code
-	ID    int32
+	Error   Code
+	ID      int32
+	Pending int32 // one more than the index in State.Admin where the answer will be; 0 when this is the answer
 }
 
 // CreateTopic asks the active controller for a topic (R3.31). Assignment, if not nil, places replicas by

@@ -29,41 +29,30 @@ type AlterTopic struct {
 type DeleteTopic struct{ Topic string }
 
 func (AddPartitions) command() {}
+func (AddPartitions) payload() {}
 func (AlterTopic) command()    {}
+func (AlterTopic) payload()    {}
 func (DeleteTopic) command()   {}
+func (DeleteTopic) payload()   {}
 
-// applyTopic carries out what an administrator does to a topic.
-func (s *State) applyTopic(c Command) Result {
+// named finds the topic that a request names, and changes it.
+func (c *Controller) named(name string, change func(topic int32) Code) Result {
 	code := UNKNOWN_TOPIC_OR_PARTITION
-	switch c := c.(type) {
-	case AddPartitions:
-		if t := s.Controller.Image.topic(c.Topic); t >= 0 {
-			code = s.addPartitions(t, c.Total)
-		}
-	case AlterTopic:
-		if t := s.Controller.Image.topic(c.Topic); t >= 0 {
-			code = s.alterTopic(t, &c)
-		}
-	case DeleteTopic:
-		if t := s.Controller.Image.topic(c.Topic); t >= 0 {
-			s.commit([]MetadataRecord{{Kind: RemoveTopicRecord, TP: TopicPartition{t, -1}}})
-			code = NONE
-		}
-	case Reassign:
-		code = s.reassign(&c)
+	if t := c.Image.topic(name); t >= 0 {
+		code = change(t)
 	}
 	return Result{Error: code, ID: -1}
 }
 
 // addPartitions is R3.34: as many replicas as the others have, placed by a fresh stripe. Old records stay
 // where they are, so keys may be in two partitions from now on (P-6).
-func (s *State) addPartitions(topic, total int32) Code {
-	im := &s.Controller.Image
+func (s *State) addPartitions(c *Controller, topic, total int32) Code {
+	im := &c.Image
 	first := int32(len(im.Topics[topic].Partitions))
 	if total <= first {
 		return INVALID_PARTITIONS
 	}
-	usable := s.usableBrokers()
+	usable := s.usableBrokers(c)
 	factor := len(im.Topics[topic].Partitions[0].Replicas)
 	if factor > len(usable) {
 		return INVALID_REPLICATION_FACTOR
@@ -72,24 +61,22 @@ func (s *State) addPartitions(topic, total int32) Code {
 	if code != NONE {
 		return code
 	}
-	records, ok := s.newPartitions(topic, first, assignment)
+	records, ok := c.newPartitions(topic, first, assignment)
 	if !ok {
 		return INVALID_REPLICATION_FACTOR
 	}
-	s.Added = append(s.Added, AddedPartitions{Topic: topic, First: first, Count: total - first, Base: int32(len(s.Truth.Partitions))})
-	s.Truth.Partitions = append(s.Truth.Partitions, make([]PartitionTruth, total-first)...)
-	s.commit(records)
+	s.commit(c, records)
 	return NONE
 }
 
 // newPartitions are the records of new partitions: the ISR is the active replicas in replica order, the
 // leader the first of them (R3.31); false when a partition would have none.
-func (s *State) newPartitions(topic, first int32, assignment [][]NodeID) ([]MetadataRecord, bool) {
+func (c *Controller) newPartitions(topic, first int32, assignment [][]NodeID) ([]MetadataRecord, bool) {
 	var records []MetadataRecord
 	for p, replicas := range assignment {
 		isr := make([]NodeID, 0, len(replicas))
 		for _, id := range replicas {
-			if s.Controller.Image.broker(id).active() {
+			if c.Image.broker(id).active() {
 				isr = append(isr, id)
 			}
 		}
@@ -98,7 +85,7 @@ func (s *State) newPartitions(topic, first int32, assignment [][]NodeID) ([]Meta
 		}
 		records = append(records, MetadataRecord{
 			Kind: PartitionRecord, TP: TopicPartition{topic, first + int32(p)},
-			Partition: PartitionRegistration{Replicas: replicas, ISR: isr, Leader: isr[0], Dirs: s.Controller.Image.defaultDirs(replicas)},
+			Partition: PartitionRegistration{Replicas: replicas, ISR: isr, Leader: isr[0], Dirs: c.Image.defaultDirs(replicas)},
 		})
 	}
 	return records, true
@@ -110,17 +97,17 @@ const minISRName = "min.insync.replicas"
 // alterTopic writes the properties, and, with ELR, a ClearElrRecord when the minimum ISR was set where it
 // was not, set to another value, or unset: who was eligible under one minimum may not be under another
 // (R3.16).
-func (s *State) alterTopic(topic int32, c *AlterTopic) Code {
-	t := &s.Controller.Image.Topics[topic]
-	if t.Props == c.Props && slices.Equal(t.Set, c.Set) {
+func (s *State) alterTopic(c *Controller, topic int32, m *AlterTopic) Code {
+	t := &c.Image.Topics[topic]
+	if t.Props == m.Props && slices.Equal(t.Set, m.Set) {
 		return NONE
 	}
-	was, is := slices.Contains(t.Set, minISRName), slices.Contains(c.Set, minISRName)
-	clears := was != is || is && t.Props.MinInSyncReplicas != c.Props.MinInSyncReplicas
-	records := []MetadataRecord{{Kind: TopicConfigRecord, TP: TopicPartition{topic, -1}, Props: c.Props, Set: c.Set}}
+	was, is := slices.Contains(t.Set, minISRName), slices.Contains(m.Set, minISRName)
+	clears := was != is || is && t.Props.MinInSyncReplicas != m.Props.MinInSyncReplicas
+	records := []MetadataRecord{{Kind: TopicConfigRecord, TP: TopicPartition{topic, -1}, Props: m.Props, Set: m.Set}}
 	if s.World.ELR && clears {
 		records = append(records, MetadataRecord{Kind: ClearElrRecord, TP: TopicPartition{topic, -1}})
 	}
-	s.commit(records)
+	s.commit(c, records)
 	return NONE
 }

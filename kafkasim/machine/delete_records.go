@@ -88,7 +88,7 @@ func (s *State) deleteRecords(c DeleteRecords) Result {
 	id := int32(len(s.Deletions))
 	s.Deletions = append(s.Deletions, Deletion{TP: c.TP, Before: c.Before, Low: -1})
 	d := &s.Deletions[id]
-	switch reg := s.Controller.Image.partition(c.TP); {
+	switch reg := s.Metadata().partition(c.TP); {
 	case reg == nil:
 		d.Done, d.Error = true, UNKNOWN_TOPIC_OR_PARTITION
 	case reg.Leader == NoNode:

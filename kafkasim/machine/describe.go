@@ -21,8 +21,10 @@ func (s *State) NodeName(n NodeID) string {
 	switch {
 	case n.IsBroker():
 		return fmt.Sprintf("broker %d", n)
-	case n.IsController():
+	case n.IsController() && s.soleController():
 		return "controller"
+	case n.IsController():
+		return fmt.Sprintf("controller %d", n)
 	case n == AdminNode:
 		return "admin"
 	case n.IsClient() && int(n-FirstClient) < len(s.Clients):

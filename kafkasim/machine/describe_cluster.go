@@ -27,10 +27,7 @@ func (s *State) describeCluster(p Payload) (string, bool) {
 	case MetadataFetchRequest:
 		return fmt.Sprintf("MetadataFetch from %d", p.Offset), true
 	case MetadataFetchResponse:
-		if len(p.Records) == 0 {
-			return "MetadataFetchResponse nothing new", true
-		}
-		return "MetadataFetchResponse [" + list(p.Records, s.recordText) + "]", true
+		return "MetadataFetchResponse " + s.metadataFetchWords(&p), true
 	case AlterPartitionRequest:
 		return "AlterPartition " + list(p.Parts, func(a AlterPart) string {
 			return s.PartitionName(a.TP) + " ISR " + epochIDs(a.ISR)
@@ -45,9 +42,21 @@ func (s *State) describeCluster(p Payload) (string, bool) {
 	case AllocateProducerIDsRequest:
 		return "AllocateProducerIds", true
 	case AllocateProducerIDsResponse:
-		return fmt.Sprintf("AllocateProducerIdsResponse %d to %d", p.First, p.First+p.Count-1), true
+		return "AllocateProducerIdsResponse " + orError(p.Error, fmt.Sprintf("%d to %d", p.First, p.First+p.Count-1)), true
 	}
-	return "", false
+	return s.describeQuorum(p)
+}
+
+func (s *State) metadataFetchWords(p *MetadataFetchResponse) string {
+	switch {
+	case p.Error != NONE:
+		return p.Error.String() + leaderWord(p.Leader, p.Epoch)
+	case p.Diverging.Epoch >= 0:
+		return fmt.Sprintf("diverges: epoch %d ends at %d", p.Diverging.Epoch, p.Diverging.Offset)
+	case len(p.Records) > 0:
+		return "[" + list(p.Records, s.recordText) + "]"
+	}
+	return "nothing new"
 }
 
 // describeTimer is what a broker's or the controller's timer is for.
@@ -73,6 +82,15 @@ func describeTimer(p Payload) (string, bool) {
 		return "looks for brokers that it has not heard of", true
 	case MetadataFetchTimer:
 		return "ends fetches of the metadata that have waited long enough", true
+	case ElectionTimer:
+		if p.Unclean {
+			return "looks for leaderless partitions that any replica may lead", true
+		}
+		return "looks for leaderships to give back to preferred replicas", true
+	case QuorumTimer:
+		return "looks after the quorum", true
+	case ForwardTimer:
+		return "looks after the requests that it forwards", true
 	}
 	return "", false
 }
@@ -121,6 +139,14 @@ func (s *State) recordText(r MetadataRecord) string {
 		return fmt.Sprintf("%s leader=%s epoch=%d isr=%s", s.PartitionName(r.TP), leader, r.Partition.LeaderEpoch, nodeWords(r.Partition.ISR))
 	case ProducerIDsRecord:
 		return fmt.Sprintf("producer ids from %d", r.NextID)
+	case LeaderChangeRecord:
+		return fmt.Sprintf("controller %d leads epoch %d", r.Leader, r.Epoch)
+	case RemoveTopicRecord:
+		return "topic " + s.topicName(r.TP.Topic) + " deleted"
+	case TopicConfigRecord:
+		return "properties of " + s.topicName(r.TP.Topic)
+	case ClearElrRecord:
+		return "nobody eligible outside the ISR of " + s.topicName(r.TP.Topic)
 	}
 	return fmt.Sprintf("record of kind %d", r.Kind)
 }

@@ -27,7 +27,7 @@ func TestEveryClusterEventHasWords(t *testing.T) {
 		seen[text] = true
 	}
 	for _, want := range []string{
-		"BrokerRegistration", "BrokerRegistrationResponse broker epoch 12", "BrokerHeartbeat wants to shut down",
+		"BrokerRegistration", "BrokerRegistrationResponse broker epoch 13", "BrokerHeartbeat wants to shut down",
 		"BrokerHeartbeatResponse shut down", "BrokerHeartbeatResponse unfenced", "MetadataFetchResponse nothing new",
 		"MetadataFetchResponse [topic orders, orders-0 leader=1 epoch=0 isr=1,2,3]", "AlterPartition orders-0 ISR 1,3",
 		"AlterPartitionResponse orders-0 ISR 1,3", "MetadataFetchResponse [orders-0 leader=1 epoch=0 isr=1, broker 2 fenced]",

@@ -11,32 +11,33 @@ type ElectLeaders struct {
 }
 
 func (ElectLeaders) command() {}
+func (ElectLeaders) payload() {}
 
 // electLeader carries out an election; a manual unclean one ignores the topic's properties.
-func (s *State) electLeader(c ElectLeaders) Result {
+func (s *State) electLeader(c *Controller, m ElectLeaders) Result {
 	answer := func(code Code) Result { return Result{Error: code, ID: -1} }
-	reg := s.Controller.Image.partition(c.TP)
+	reg := c.Image.partition(m.TP)
 	switch {
 	case reg == nil:
 		return answer(UNKNOWN_TOPIC_OR_PARTITION)
-	case c.Unclean && reg.Leader != NoNode, !c.Unclean && reg.Leader == reg.Replicas[0]:
+	case m.Unclean && reg.Leader != NoNode, !m.Unclean && reg.Leader == reg.Replicas[0]:
 		return answer(ELECTION_NOT_NEEDED)
 	}
-	change := s.change(c.TP)
+	change := s.change(c, m.TP)
 	change.election = PreferredElection
-	if c.Unclean {
+	if m.Unclean {
 		change.election = UncleanElection
 	}
 	next, changed := change.build()
 	switch {
-	case c.Unclean && (!changed || next.Leader == NoNode):
+	case m.Unclean && (!changed || next.Leader == NoNode):
 		return answer(ELIGIBLE_LEADERS_NOT_AVAILABLE)
-	case !c.Unclean && (!changed || next.Leader != reg.Replicas[0]):
+	case !m.Unclean && (!changed || next.Leader != reg.Replicas[0]):
 		return answer(PREFERRED_LEADER_NOT_AVAILABLE)
 	}
-	if c.Unclean {
-		s.Truth.partition(s, c.TP).Asked = true
+	if m.Unclean && s.ordinal(m.TP) >= 0 {
+		s.Truth.partition(s, m.TP).Asked = true
 	}
-	s.commit([]MetadataRecord{{Kind: PartitionChangeRecord, TP: c.TP, Partition: next}})
+	s.commit(c, []MetadataRecord{{Kind: PartitionChangeRecord, TP: m.TP, Partition: next}})
 	return answer(NONE)
 }

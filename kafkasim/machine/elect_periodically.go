@@ -10,7 +10,10 @@ const rebalanceLimit = 1000
 
 // ElectionTimer lets the controller look for leaderships to give back to the preferred replicas, or, with
 // Unclean, for leaderless partitions that any replica may lead.
-type ElectionTimer struct{ Unclean bool }
+type ElectionTimer struct {
+	Unclean bool
+	Epoch   int32 // in which the controller is active
+}
 
 func (ElectionTimer) payload() {}
 
@@ -26,18 +29,18 @@ func (s *State) electionInterval(t ElectionTimer) int64 {
 }
 
 // startElections starts the two clocks.
-func (s *State) startElections() {
-	for _, t := range []ElectionTimer{{}, {Unclean: true}} {
+func (s *State) startElections(c *Controller) {
+	for _, t := range []ElectionTimer{{Epoch: c.Quorum.Epoch}, {Unclean: true, Epoch: c.Quorum.Epoch}} {
 		if every := s.electionInterval(t); every > 0 {
-			s.after(every, s.Controller.ID, t)
+			s.after(every, c.ID, t)
 		}
 	}
 }
 
 // onElectionTimer holds the elections that are due. A preferred election moves a leadership only when the
 // preferred replica is in the ISR and active (R3.23).
-func (s *State) onElectionTimer(t ElectionTimer) {
-	im := &s.Controller.Image
+func (s *State) onElectionTimer(c *Controller, t ElectionTimer) {
+	im := &c.Image
 	var records []MetadataRecord
 	for _, tp := range im.all() {
 		reg, election := im.partition(tp), PreferredElection
@@ -49,12 +52,12 @@ func (s *State) onElectionTimer(t ElectionTimer) {
 		} else if reg.Leader == reg.Replicas[0] || len(records) == rebalanceLimit {
 			continue
 		}
-		change := s.change(tp)
+		change := s.change(c, tp)
 		change.election = election
 		if next, changed := change.build(); changed && next.Leader != reg.Leader {
 			records = append(records, MetadataRecord{Kind: PartitionChangeRecord, TP: tp, Partition: next})
 		}
 	}
-	s.commit(records)
-	s.after(s.electionInterval(t), s.Controller.ID, t)
+	s.commit(c, records)
+	s.after(s.electionInterval(t), c.ID, t)
 }

@@ -93,9 +93,9 @@ func TestAlterPartitionRefusals(t *testing.T) {
 	tp := b.topic("orders", 1, []NodeID{1, 2, 3})
 	b.run(1000 * ms)
 	b.fence(3) // PE 1
-	b.Controller.Image.Topics[0].Partitions[0].LeaderEpoch = 5
+	b.Metadata().Topics[0].Partitions[0].LeaderEpoch = 5
 	reg := b.registration(tp)
-	epoch := func(id NodeID) int64 { return b.Controller.Image.broker(id).Epoch }
+	epoch := func(id NodeID) int64 { return b.Metadata().broker(id).Epoch }
 	isr := func(ids ...NodeID) []BrokerEpoch {
 		var out []BrokerEpoch
 		for _, id := range ids {
@@ -103,7 +103,7 @@ func TestAlterPartitionRefusals(t *testing.T) {
 		}
 		return out
 	}
-	ask := func(sender NodeID, p AlterPart) Code { return b.validateAlter(sender, &p) }
+	ask := func(sender NodeID, p AlterPart) Code { return b.validateAlter(b.ActiveController(), sender, &p) }
 	good := AlterPart{TP: tp, LeaderEpoch: 5, PartitionEpoch: 1, ISR: isr(1, 2)}
 	with := func(f func(*AlterPart)) AlterPart { p := good; f(&p); return p }
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestAlterPartitionRefusals(t *testing.T) {
 		t.Errorf("RECOVERING with two members: %v", got)
 	}
 	// The whole request: a sender whose own epoch is old.
-	b.onAlterPartition(Event{From: 1, To: FirstController, Conn: 99, Correlation: 7}, AlterPartitionRequest{Broker: 1, BrokerEpoch: epoch(1) - 1})
+	b.onAlterPartition(b.ActiveController(), Event{From: 1, To: FirstController, Conn: 99, Correlation: 7}, AlterPartitionRequest{Broker: 1, BrokerEpoch: epoch(1) - 1})
 	found := false
 	for _, e := range b.Queue {
 		if m, ok := e.Payload.(AlterPartitionResponse); ok && e.Conn == 99 {
@@ -168,8 +168,8 @@ func TestControlledShutdown(t *testing.T) {
 	b.expectPartition(follow, 2, 0, 1, []NodeID{2, 3}, nil)
 	b.expectPartition(solo, NoNode, 1, 1, []NodeID{1}, nil)
 	b.runUntil(10_000*ms, "the exit", func() bool { return !b.broker(1).alive() })
-	if !b.Controller.Image.broker(1).Fenced || b.broker(1).CleanEpoch != epoch {
-		t.Errorf("fenced %v, clean marker %d, want true and %d", b.Controller.Image.broker(1).Fenced, b.broker(1).CleanEpoch, epoch)
+	if !b.Metadata().broker(1).Fenced || b.broker(1).CleanEpoch != epoch {
+		t.Errorf("fenced %v, clean marker %d, want true and %d", b.Metadata().broker(1).Fenced, b.broker(1).CleanEpoch, epoch)
 	}
 	if l := b.log(1, solo); l.Flushed != 1 || b.broker(1).replica(solo).Checkpoint != 1 {
 		t.Errorf("flushed %d, checkpoint %d: want both 1", l.Flushed, b.broker(1).replica(solo).Checkpoint)

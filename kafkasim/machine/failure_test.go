@@ -68,7 +68,7 @@ func TestFencedAliveBrokerComesBack(t *testing.T) {
 	b.run(1000 * ms)
 	epoch := b.epochOf(1)
 	b.apply(CutLink{1, FirstController})
-	b.runUntil(12_000*ms, "the fencing", func() bool { return b.Controller.Image.broker(1).Fenced })
+	b.runUntil(12_000*ms, "the fencing", func() bool { return b.Metadata().broker(1).Fenced })
 	// R4.5: the zombie goes on as if nothing had happened, for whoever knows no better.
 	if got := b.produce(1, tp, config.AcksLeader, "to a zombie"); got.Error != NONE {
 		t.Errorf("acks=1 at a zombie: %v", got.Error)
@@ -79,7 +79,7 @@ func TestFencedAliveBrokerComesBack(t *testing.T) {
 		t.Errorf("acks=all at a zombie: %v, want REQUEST_TIMED_OUT", got)
 	}
 	b.apply(HealLink{1, FirstController})
-	b.runUntil(3_000*ms, "the unfencing", func() bool { return !b.Controller.Image.broker(1).Fenced })
+	b.runUntil(3_000*ms, "the unfencing", func() bool { return !b.Metadata().broker(1).Fenced })
 	b.run(10_000 * ms)
 	if b.epochOf(1) != epoch || b.broker(1).Incarnation != 1 {
 		t.Errorf("broker epoch %d after %d: it registered again", b.epochOf(1), epoch)
@@ -106,7 +106,7 @@ func TestCrashKeepsThePageCache(t *testing.T) {
 			b.apply(CrashBroker{2})
 		}
 		b.apply(CutLink{1, 2})
-		b.runUntil(20_000*ms, "the fencing", func() bool { return b.Controller.Image.broker(2).Fenced })
+		b.runUntil(20_000*ms, "the fencing", func() bool { return b.Metadata().broker(2).Fenced })
 		b.unfence(2)
 		l := b.log(2, tp)
 		if power && (l.End != 0 || l.HighWatermark != 0) || !power && (l.End != 2 || l.HighWatermark != 1) {

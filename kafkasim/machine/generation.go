@@ -45,6 +45,7 @@ const (
 	ExponentialBackoff
 	HigherEpochDropped
 	FetchAnswerEpoch
+	PreVote
 	LastKnownLeaderAlive
 	EligibleLeaders
 	switches // how many there are

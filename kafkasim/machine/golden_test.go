@@ -139,14 +139,14 @@ func TestG4UnderMinISR(t *testing.T) {
 func (b *bench) fence(id NodeID) {
 	b.t.Helper()
 	b.apply(CrashBroker{id})
-	b.runUntil(12_000*ms, "the fencing", func() bool { return b.Controller.Image.broker(id).Fenced })
+	b.runUntil(12_000*ms, "the fencing", func() bool { return b.Metadata().broker(id).Fenced })
 }
 
 // unfence starts a broker and waits until it is unfenced.
 func (b *bench) unfence(id NodeID) {
 	b.t.Helper()
 	b.apply(StartBroker{id})
-	b.runUntil(20_000*ms, "the unfencing", func() bool { return !b.Controller.Image.broker(id).Fenced })
+	b.runUntil(20_000*ms, "the unfencing", func() bool { return !b.Metadata().broker(id).Fenced })
 }
 
 // G5 (R3.11 to R3.19, KIP-966): the eligible leader replicas as brokers go one by one, and who may come
@@ -235,7 +235,7 @@ func TestG10DeadIdleFollower(t *testing.T) {
 	b.run(3000 * ms)
 	t0 := b.Now
 	b.apply(CrashBroker{2})
-	b.runUntil(11_000*ms, "the fencing", func() bool { return b.Controller.Image.broker(2).Fenced })
+	b.runUntil(11_000*ms, "the fencing", func() bool { return b.Metadata().broker(2).Fenced })
 	if d := b.Now - t0; d < 7_000*ms || d > 10_200*ms {
 		t.Errorf("fenced after %d ms, want 7000 to 10200", d/1000)
 	}
@@ -258,7 +258,7 @@ func TestG11FastRestart(t *testing.T) {
 	b := newBench(t, 3)
 	tp := b.topic("orders", 1, []NodeID{1, 2, 3})
 	b.run(4000 * ms)
-	contact := b.session(1).LastContact
+	contact := b.Controllers[0].session(1).LastContact
 	b.apply(CrashBroker{1})
 	crashed := b.Now
 	b.run(1000 * ms)

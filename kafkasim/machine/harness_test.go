@@ -18,6 +18,7 @@ func kafkaDefaults() config.Broker {
 		ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
 		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,
 		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000, LogFlushSchedulerIntervalMs: never,
+		QuorumElectionTimeoutMs: 1000, QuorumFetchTimeoutMs: 2000, QuorumRequestTimeoutMs: 2000, QuorumRetryBackoffMs: 20,
 		Topic: topicDefaults(),
 	}
 }
@@ -199,7 +200,7 @@ func (b *bench) consume(from NodeID, tp TopicPartition, offset int64, epoch int3
 
 // registration is the controller's record of a partition.
 func (b *bench) registration(tp TopicPartition) *PartitionRegistration {
-	return b.Controller.Image.partition(tp)
+	return b.Metadata().partition(tp)
 }
 
 // log is a broker's log of a partition.
@@ -279,15 +280,13 @@ func craft(runs ...epochRun) partlog.Log {
 // crafted makes a partition led by the first replica in an epoch, whose replicas already have these logs.
 func (b *bench) crafted(epoch int32, replicas []NodeID, isr []NodeID, logs ...partlog.Log) TopicPartition {
 	b.t.Helper()
-	topic := int32(len(b.Controller.Image.Topics))
+	topic := int32(len(b.Metadata().Topics))
 	tp := TopicPartition{Topic: topic}
 	for i, id := range replicas {
 		at, _ := b.broker(id).findReplica(tp)
 		b.broker(id).Replicas = slices.Insert(b.broker(id).Replicas, at, Replica{TP: tp, Log: logs[i], LeaderEpoch: -1, PartitionEpoch: -1})
 	}
-	b.TopicBase = append(b.TopicBase, topic)
-	b.Truth.Partitions = append(b.Truth.Partitions, PartitionTruth{})
-	b.commit([]MetadataRecord{
+	b.commit(b.ActiveController(), []MetadataRecord{
 		{Kind: TopicRecord, TP: tp, Name: fmt.Sprint("crafted", topic), Props: topicDefaults()},
 		{Kind: PartitionRecord, TP: tp, Partition: PartitionRegistration{
 			Replicas: replicas, ISR: isr, Leader: replicas[0], LeaderEpoch: epoch, PartitionEpoch: epoch,

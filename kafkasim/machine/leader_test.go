@@ -21,7 +21,7 @@ func (b *bench) asFollower(id NodeID, tp TopicPartition, offset int64, brokerEpo
 }
 
 // epochOf is the registered broker epoch.
-func (b *bench) epochOf(id NodeID) int64 { return b.Controller.Image.broker(id).Epoch }
+func (b *bench) epochOf(id NodeID) int64 { return b.Metadata().broker(id).Epoch }
 
 // R2.17, C09: a follower that has reached a stale high watermark but not the start of the leader's epoch
 // must not join: were it elected next, the records between would be gone.

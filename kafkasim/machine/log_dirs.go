@@ -70,7 +70,7 @@ func (AssignTimer) payload()                  {}
 
 // AssignmentsManager carries directories to the controller, one request at a time.
 type AssignmentsManager struct {
-	Channel Channel
+	Channel ControllerChannel
 	Items   []DirAssignment // the first Sent of them are in the request in flight
 	Sent    int32
 	From    int64 // µs: not before
@@ -286,7 +286,7 @@ func (s *State) drawAssignRace(b *Broker) {
 // sendDirs sends what is to be told, unless a request is in flight or it is not time yet.
 func (s *State) sendDirs(b *Broker) {
 	m := &b.Assign
-	if m.Channel.InFlight || len(m.Items) == 0 {
+	if m.Channel.Channel.InFlight || len(m.Items) == 0 {
 		return
 	}
 	if s.Now < m.From {
@@ -294,10 +294,13 @@ func (s *State) sendDirs(b *Broker) {
 		return
 	}
 	m.Sent = int32(len(m.Items))
-	s.request(b.ID, s.Controller.ID, &m.Channel, alterTimeout, AssignReplicasToDirsRequest{
+	if !s.askController(b, &m.Channel, alterTimeout, AssignReplicasToDirsRequest{
 		Broker: b.ID, BrokerEpoch: b.Lifecycle.Epoch, Parts: slices.Clone(m.Items),
-	})
-	s.wake(&m.WakeAt, m.Channel.Deadline, b.ID, AssignTimer{})
+	}) {
+		s.retryDirs(b)
+		return
+	}
+	s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AssignTimer{})
 }
 
 func (s *State) onAssignTimer(b *Broker, e Event) {
@@ -306,20 +309,29 @@ func (s *State) onAssignTimer(b *Broker, e Event) {
 		return
 	}
 	m.WakeAt = 0
-	if m.Channel.InFlight {
-		if s.Now < m.Channel.Deadline {
-			s.wake(&m.WakeAt, m.Channel.Deadline, b.ID, AssignTimer{})
+	if m.Channel.Channel.InFlight {
+		if s.Now < m.Channel.Channel.Deadline {
+			s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AssignTimer{})
 			return
 		}
-		s.hangUp(b.ID, s.Controller.ID, &m.Channel)
+		s.leaveController(b, &m.Channel)
 	}
 	s.sendDirs(b)
 }
 
+// retryDirs tells again a little later.
+func (s *State) retryDirs(b *Broker) {
+	b.Assign.From = s.Now + controllerRetry
+	s.wake(&b.Assign.WakeAt, b.Assign.From, b.ID, AssignTimer{})
+}
+
 func (s *State) onDirsAssigned(b *Broker, e Event, r AssignReplicasToDirsResponse) {
 	m := &b.Assign
-	if !m.Channel.answers(&e) {
+	if !m.Channel.Channel.answers(&e) {
 		return
+	}
+	if r.Error == NOT_CONTROLLER {
+		s.leaveController(b, &m.Channel)
 	}
 	if r.Error != NONE {
 		m.From = s.Now + assignRetry
@@ -332,10 +344,10 @@ func (s *State) onDirsAssigned(b *Broker, e Event, r AssignReplicasToDirsRespons
 
 // onAssignReplicasToDirs writes directories down, one partition epoch each (R3.10). An election that this
 // makes possible is not held: whether a replica may lead is judged by the directory from before.
-func (s *State) onAssignReplicasToDirs(e Event, m AssignReplicasToDirsRequest) {
-	im := &s.Controller.Image
+func (s *State) onAssignReplicasToDirs(c *Controller, e Event, m AssignReplicasToDirsRequest) {
+	im := &c.Image
 	if im.broker(m.Broker).Epoch != m.BrokerEpoch {
-		s.replyAsController(e, AssignReplicasToDirsResponse{Error: STALE_BROKER_EPOCH})
+		s.replyAsController(c, e, AssignReplicasToDirsResponse{Error: STALE_BROKER_EPOCH})
 		return
 	}
 	var records []MetadataRecord
@@ -344,28 +356,28 @@ func (s *State) onAssignReplicasToDirs(e Event, m AssignReplicasToDirsRequest) {
 		if reg == nil || !slices.Contains(reg.Replicas, m.Broker) || reg.dirOf(m.Broker) == p.Dir {
 			continue
 		}
-		c := s.change(p.TP)
-		c.dirs = slices.Clone(reg.Dirs)
-		c.dirs[slices.Index(reg.Replicas, m.Broker)] = p.Dir
-		if next, changed := c.build(); changed {
+		change := s.change(c, p.TP)
+		change.dirs = slices.Clone(reg.Dirs)
+		change.dirs[slices.Index(reg.Replicas, m.Broker)] = p.Dir
+		if next, changed := change.build(); changed {
 			records = append(records, MetadataRecord{Kind: PartitionChangeRecord, TP: p.TP, Partition: next})
 		}
 	}
-	s.commit(records)
-	s.replyAsController(e, AssignReplicasToDirsResponse{})
+	s.commit(c, records)
+	s.replyAsController(c, e, AssignReplicasToDirsResponse{})
 }
 
 // handleOfflineDirs takes a broker out of the ISRs and leaderships of partitions whose directory has failed
 // (R3.21); the broker itself stays unfenced.
-func (s *State) handleOfflineDirs(id NodeID, offline []DirID) {
-	reg := *s.Controller.Image.broker(id)
+func (s *State) handleOfflineDirs(c *Controller, id NodeID, offline []DirID) {
+	reg := *c.Image.broker(id)
 	online := slices.DeleteFunc(slices.Clone(reg.Dirs), func(d DirID) bool { return slices.Contains(offline, d) })
 	if len(online) == len(reg.Dirs) {
 		return
 	}
-	records := s.leaderAndISRUpdates(removal{remove: id}, func(p *PartitionRegistration) bool {
+	records := s.leaderAndISRUpdates(c, removal{remove: id}, func(p *PartitionRegistration) bool {
 		return slices.Contains(p.ISR, id) && slices.Contains(offline, p.dirOf(id))
 	})
 	reg.Dirs = online
-	s.commit(append(records, MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg}))
+	s.commit(c, append(records, MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg}))
 }

@@ -6,8 +6,8 @@ package machine
 // of that offset. The controller appends, brokers pull and apply, each at its own pace (R3.28), so two
 // brokers may believe in different leaders at one moment, and both are right about the past.
 //
-// Kafka: MetadataImage, MetadataDelta, the records of metadata/src/main/resources. Simplified: one
-// controller, so what is appended is committed; a PartitionChangeRecord carries the whole new registration.
+// Kafka: MetadataImage, MetadataDelta, the records of metadata/src/main/resources. Simplified: a
+// PartitionChangeRecord carries the whole new registration.
 
 import (
 	"slices"
@@ -28,7 +28,8 @@ const (
 	ProducerIDsRecord
 	TopicConfigRecord // the topic's properties from now on
 	RemoveTopicRecord
-	ClearElrRecord // forgets the eligible leader replicas of a topic (R3.16)
+	ClearElrRecord     // forgets the eligible leader replicas of a topic (R3.16)
+	LeaderChangeRecord // the first of a leader's epoch
 )
 
 // MetadataRecord is one record of the metadata log; its offset is its index. Records are immutable.
@@ -40,7 +41,9 @@ type MetadataRecord struct {
 	Props     config.Topic       // Topic, TopicConfig
 	Set       []string           // Topic, TopicConfig: the properties that the topic itself sets, by name
 	Partition PartitionRegistration
-	NextID    int64 // ProducerIDs: the first id of the next block
+	NextID    int64  // ProducerIDs: the first id of the next block
+	Leader    NodeID // LeaderChange: who began to lead the quorum
+	Epoch     int32  // of the quorum, in which the record was appended
 }
 
 // BrokerRegistration is one broker as the metadata log has it (Kafka's BrokerRegistration).
@@ -87,8 +90,10 @@ type TopicImage struct {
 // Image is the cluster as of an offset of the metadata log.
 type Image struct {
 	Offset  int64                // records applied
+	Epoch   int32                // of the last of them
 	Brokers []BrokerRegistration // by id, from 1
 	Topics  []TopicImage         // by creation
+	NextID  int64                // first producer id of the next block
 	// Uncapped is the older rule for the minimum ISR (CappedMinISR): the property counts as it is.
 	Uncapped bool
 }
@@ -115,6 +120,7 @@ func (im *Image) apply(r *MetadataRecord) {
 	case PartitionChangeRecord:
 		im.Topics[r.TP.Topic].Partitions[r.TP.Partition] = r.Partition
 	case ProducerIDsRecord:
+		im.NextID = r.NextID
 	case TopicConfigRecord:
 		im.Topics[r.TP.Topic].Props, im.Topics[r.TP.Topic].Set = r.Props, r.Set
 	case RemoveTopicRecord:
@@ -122,8 +128,10 @@ func (im *Image) apply(r *MetadataRecord) {
 		t.Deleted, t.Gone, t.Partitions = true, t.Partitions, nil
 	case ClearElrRecord:
 		im.clearELR(r.TP.Topic)
+	case LeaderChangeRecord:
 	}
 	im.Offset++
+	im.Epoch = r.Epoch
 }
 
 // clearELR forgets the eligible leaders of a topic: one more partition epoch for each partition that had
@@ -174,7 +182,7 @@ func (im *Image) effectiveMinISR(tp TopicPartition) int {
 
 // clone copies what apply changes in place. Registrations' own slices are immutable and stay shared.
 func (im *Image) clone() Image {
-	c := Image{Offset: im.Offset, Brokers: slices.Clone(im.Brokers), Topics: slices.Clone(im.Topics), Uncapped: im.Uncapped}
+	c := Image{Offset: im.Offset, Epoch: im.Epoch, NextID: im.NextID, Brokers: slices.Clone(im.Brokers), Topics: slices.Clone(im.Topics), Uncapped: im.Uncapped}
 	n := 0
 	for i := range c.Topics {
 		n += len(c.Topics[i].Partitions)

@@ -4,22 +4,35 @@ import "kafkalab/kafkasim/config"
 
 // A broker's own copy of the metadata: pulled from the controller, applied at its own pace.
 //
-// A broker keeps one fetch of the metadata log parked at the controller, so it hears of a change one message
-// after it is committed. Cut off, it goes on with what it last knew (R3.8) and asks again.
+// A broker keeps one fetch of the metadata log parked at the quorum's leader, so it hears of a change one
+// message after it is committed. Cut off, it goes on with what it last knew (R3.8), and asks anybody of the
+// quorum who leads now.
 //
 // Kafka: KafkaRaftClient (observer), BrokerMetadataPublisher, KRaftMetadataCache. The metadata log is on the
-// broker's disk too, so a restart begins with the old image.
+// broker's disk too, and so is the quorum's state, so a restart begins with the old image and the old leader.
 
-// MetadataPull is the state of the fetch of the metadata log.
+// MetadataPull is the state of the fetch of the metadata log, and what a broker knows of the quorum.
 type MetadataPull struct {
-	Channel Channel
-	WakeAt  int64 // µs: when MetadataPullTimer is due
+	Leader NodeID // NoNode while none is known
+	Epoch  int32
+	Links  []RaftLink // by controller
+	WakeAt int64      // µs: when MetadataPullTimer is due
+	Draws  uint64
 }
 
-// pullMetadata asks the controller for the next records.
+// pullMetadata asks the leader for the next records, or anybody for the leader.
 func (s *State) pullMetadata(b *Broker) {
-	s.request(b.ID, s.Controller.ID, &b.Pull.Channel, metadataPullTimeout, MetadataFetchRequest{Offset: b.Image.Offset})
-	s.wake(&b.Pull.WakeAt, b.Pull.Channel.Deadline, b.ID, MetadataPullTimer{})
+	p := &b.Pull
+	if to := s.fetchTarget(b.ID, p.Links, p.Leader, &p.Draws); to != NoNode {
+		s.raftRequest(b.ID, to, &p.Links[to-FirstController], MetadataFetchRequest{
+			Replica: b.ID, Epoch: p.Epoch, Offset: b.Image.Offset, LastEpoch: b.Image.Epoch, HighWatermark: b.Image.Offset,
+		})
+	}
+	at := never
+	for i := range p.Links {
+		at = min(at, p.Links[i].next(s.Now))
+	}
+	s.wake(&p.WakeAt, at, b.ID, MetadataPullTimer{})
 }
 
 // onMetadataPullTimer gives up a fetch that was not answered, and asks again.
@@ -29,17 +42,36 @@ func (s *State) onMetadataPullTimer(b *Broker, e Event) {
 		return
 	}
 	p.WakeAt = 0
-	if p.Channel.InFlight && s.Now < p.Channel.Deadline {
-		s.wake(&p.WakeAt, p.Channel.Deadline, b.ID, MetadataPullTimer{})
-		return
-	}
-	s.hangUp(b.ID, s.Controller.ID, &p.Channel)
 	s.pullMetadata(b)
+}
+
+// heard takes over what an answer says of the quorum; news tells that the leader is another than before, and
+// usable that the answer is the leader's own.
+func (p *MetadataPull) heard(m *MetadataFetchResponse) (news, usable bool) {
+	switch {
+	case m.Epoch < p.Epoch || m.Error == UNKNOWN_LEADER_EPOCH:
+		return false, false
+	case m.Epoch > p.Epoch:
+		p.Leader, p.Epoch = m.Leader, m.Epoch
+		return true, false
+	case m.Leader != NoNode && p.Leader == NoNode:
+		p.Leader = m.Leader
+		return true, m.Error == NONE
+	}
+	return false, m.Error == NONE
 }
 
 // onMetadataRecords applies records and lets the replicas follow, each partition once with its last state.
 func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
-	if !b.Pull.Channel.answers(&e) {
+	l := &b.Pull.Links[e.From-FirstController]
+	if !l.Channel.answers(&e) {
+		return
+	}
+	if news, usable := b.Pull.heard(&m); !usable {
+		if !news {
+			s.backOffLink(l)
+		}
+		s.pullMetadata(b)
 		return
 	}
 	var changed []TopicPartition

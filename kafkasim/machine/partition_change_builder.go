@@ -183,9 +183,9 @@ type removal struct {
 
 // leaderAndISRUpdates changes every partition that touched picks, in order, as a change of brokers wants it
 // (R3.11 to R3.20).
-func (s *State) leaderAndISRUpdates(of removal, touched func(*PartitionRegistration) bool) []MetadataRecord {
+func (s *State) leaderAndISRUpdates(ctl *Controller, of removal, touched func(*PartitionRegistration) bool) []MetadataRecord {
 	var records []MetadataRecord
-	im := &s.Controller.Image
+	im := &ctl.Image
 	for t := range im.Topics {
 		for p := range im.Topics[t].Partitions {
 			tp := TopicPartition{int32(t), int32(p)}
@@ -193,7 +193,7 @@ func (s *State) leaderAndISRUpdates(of removal, touched func(*PartitionRegistrat
 			if !touched(reg) {
 				continue
 			}
-			c := s.change(tp)
+			c := s.change(ctl, tp)
 			c.isr = without(without(reg.ISR, of.remove), of.unclean)
 			c.acceptable = func(id NodeID) bool {
 				return id != of.remove && id != of.unclean && (id == of.add || im.broker(id).active()) && im.dirOnline(reg, id)
@@ -211,8 +211,8 @@ func (s *State) leaderAndISRUpdates(of removal, touched func(*PartitionRegistrat
 
 // change begins a change of a partition that keeps everything; the election is unclean when the topic
 // allows it (R3.13).
-func (s *State) change(tp TopicPartition) *partitionChange {
-	im := &s.Controller.Image
+func (s *State) change(ctl *Controller, tp TopicPartition) *partitionChange {
+	im := &ctl.Image
 	reg := im.partition(tp)
 	c := &partitionChange{
 		old: reg, isr: reg.ISR, elr: reg.ELR, replicas: reg.Replicas, adding: reg.Adding, removing: reg.Removing,

@@ -34,13 +34,6 @@ type BrokerHeartbeatResponse struct {
 	ShouldShutDown bool
 }
 
-// MetadataFetchRequest asks for the records of the metadata log from an offset on (API 1 on
-// __cluster_metadata).
-type MetadataFetchRequest struct{ Offset int64 }
-
-// MetadataFetchResponse carries them; empty when nothing came in time.
-type MetadataFetchResponse struct{ Records []MetadataRecord }
-
 // AlterPartitionRequest proposes new ISRs (API 56, R2.20).
 type AlterPartitionRequest struct {
 	Broker      NodeID
@@ -83,7 +76,10 @@ type AlterResult struct {
 type AllocateProducerIDsRequest struct{}
 
 // AllocateProducerIDsResponse grants one.
-type AllocateProducerIDsResponse struct{ First, Count int64 }
+type AllocateProducerIDsResponse struct {
+	Error        Code
+	First, Count int64
+}
 
 // HeartbeatTimer: time for a broker to talk to the controller.
 type HeartbeatTimer struct{}
@@ -115,8 +111,8 @@ type NextRequest struct {
 	Conn uint32
 }
 
-// SessionCheckTimer: the controller looks for expired broker sessions (R3.5).
-type SessionCheckTimer struct{}
+// SessionCheckTimer: the controller that is active in an epoch looks for expired broker sessions (R3.5).
+type SessionCheckTimer struct{ Epoch int32 }
 
 // MetadataFetchTimer: a parked fetch of the metadata log has waited long enough.
 type MetadataFetchTimer struct{}
@@ -125,8 +121,6 @@ func (BrokerRegistrationRequest) payload()   {}
 func (BrokerRegistrationResponse) payload()  {}
 func (BrokerHeartbeatRequest) payload()      {}
 func (BrokerHeartbeatResponse) payload()     {}
-func (MetadataFetchRequest) payload()        {}
-func (MetadataFetchResponse) payload()       {}
 func (AlterPartitionRequest) payload()       {}
 func (AlterPartitionResponse) payload()      {}
 func (AllocateProducerIDsRequest) payload()  {}

@@ -41,10 +41,10 @@ type usableBroker struct {
 }
 
 // usableBrokers lists the registered brokers that are not in controlled shutdown (R3.31).
-func (s *State) usableBrokers() []usableBroker {
+func (s *State) usableBrokers(c *Controller) []usableBroker {
 	var list []usableBroker
-	for i := range s.Controller.Image.Brokers {
-		b := &s.Controller.Image.Brokers[i]
+	for i := range c.Image.Brokers {
+		b := &c.Image.Brokers[i]
 		if b.Epoch < 0 || b.InControlledShutdown {
 			continue
 		}

@@ -104,7 +104,7 @@ func TestCreateTopic(t *testing.T) {
 		t.Errorf("nobody active by hand: %v", got)
 	}
 	res := create(CreateTopic{Name: "wide", Partitions: 12, ReplicationFactor: 3})
-	for _, p := range b.Controller.Image.Topics[res.ID].Partitions {
+	for _, p := range b.Metadata().Topics[res.ID].Partitions {
 		if p.Replicas[0] == 3 || len(p.ISR) != 2 || p.Leader != p.ISR[0] {
 			t.Errorf("%+v: 3 is fenced", p)
 		}

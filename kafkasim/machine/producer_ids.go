@@ -4,11 +4,11 @@ package machine
 // for another when it has none.
 //
 // Kafka: RPCProducerIdManager, ProducerIdControlManager. Simplified: the next block is asked for when the
-// last one is used up, not at 90% of it.
+// last one is used up, not at 90% of it, and who asks meanwhile waits, and is not refused at once.
 
 // ProducerIDs is a broker's block.
 type ProducerIDs struct {
-	Channel   Channel
+	Channel   ControllerChannel
 	Next, End int64
 	Waiting   []WaitingForID
 }
@@ -27,11 +27,11 @@ func (s *State) onInitProducerID(b *Broker, e Event) {
 	p := &b.IDs
 	if p.Next == p.End {
 		p.Waiting = append(p.Waiting, WaitingForID{e.From, e.Conn, e.Correlation})
-		if p.Channel.InFlight && s.Now >= p.Channel.Deadline {
-			s.hangUp(b.ID, s.Controller.ID, &p.Channel)
+		if ch := &p.Channel.Channel; ch.InFlight && s.Now >= ch.Deadline {
+			s.leaveController(b, &p.Channel)
 		}
-		if !p.Channel.InFlight {
-			s.request(b.ID, s.Controller.ID, &p.Channel, producerIDTimeout, AllocateProducerIDsRequest{})
+		if !p.Channel.Channel.InFlight && !s.askController(b, &p.Channel, producerIDTimeout, AllocateProducerIDsRequest{}) {
+			s.noProducerIDs(b)
 		}
 		return
 	}
@@ -47,7 +47,12 @@ func (s *State) grantProducerID(b *Broker, to NodeID, conn, correlation uint32) 
 // onProducerIDs takes a block and serves who waited for it.
 func (s *State) onProducerIDs(b *Broker, e Event, m AllocateProducerIDsResponse) {
 	p := &b.IDs
-	if !p.Channel.answers(&e) {
+	if !p.Channel.Channel.answers(&e) {
+		return
+	}
+	if m.Error != NONE {
+		s.leaveController(b, &p.Channel)
+		s.noProducerIDs(b)
 		return
 	}
 	p.Next, p.End = m.First, m.First+m.Count
@@ -55,5 +60,14 @@ func (s *State) onProducerIDs(b *Broker, e Event, m AllocateProducerIDsResponse)
 	p.Waiting = nil
 	for _, w := range waiting {
 		s.grantProducerID(b, w.From, w.Conn, w.Correlation)
+	}
+}
+
+// noProducerIDs refuses who waits: no controller can be asked (RPCProducerIdManager, R3.30).
+func (s *State) noProducerIDs(b *Broker) {
+	waiting := b.IDs.Waiting
+	b.IDs.Waiting = nil
+	for _, w := range waiting {
+		s.reply(b, w.From, w.Conn, w.Correlation, InitProducerIDResponse{Error: COORDINATOR_LOAD_IN_PROGRESS, ProducerID: -1, ProducerEpoch: -1})
 	}
 }

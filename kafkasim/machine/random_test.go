@@ -102,7 +102,7 @@ func (c *chaos) meddle(f func(Event) Command) {
 // administrate moves a partition, cancels that, or changes a topic's minimum ISR.
 func (c *chaos) administrate(a, b NodeID) {
 	tp := c.topics[c.below(len(c.topics))]
-	switch t := &c.Controller.Image.Topics[tp.Topic]; c.below(4) {
+	switch t := &c.Metadata().Topics[tp.Topic]; c.below(4) {
 	case 0:
 		c.do(Reassign{TP: tp})
 	case 1:

@@ -19,28 +19,29 @@ type Reassign struct {
 }
 
 func (Reassign) command() {}
+func (Reassign) payload() {}
 
 // reassign begins, replaces or cancels a reassignment.
-func (s *State) reassign(c *Reassign) Code {
-	reg := s.Controller.Image.partition(c.TP)
+func (s *State) reassign(c *Controller, m *Reassign) Code {
+	reg := c.Image.partition(m.TP)
 	if reg == nil {
 		return UNKNOWN_TOPIC_OR_PARTITION
 	}
-	change := s.change(c.TP)
-	if len(c.Replicas) == 0 {
+	change := s.change(c, m.TP)
+	if len(m.Replicas) == 0 {
 		if code := change.revert(); code != NONE {
 			return code
 		}
 	} else {
-		for i, id := range c.Replicas {
-			if s.broker(id) == nil || s.Controller.Image.broker(id).Epoch < 0 || slices.Contains(c.Replicas[:i], id) {
+		for i, id := range m.Replicas {
+			if s.broker(id) == nil || c.Image.broker(id).Epoch < 0 || slices.Contains(m.Replicas[:i], id) {
 				return INVALID_REPLICA_ASSIGNMENT
 			}
 		}
-		change.retarget(c.Replicas)
+		change.retarget(m.Replicas)
 	}
 	if next, changed := change.build(); changed {
-		s.commit([]MetadataRecord{{Kind: PartitionChangeRecord, TP: c.TP, Partition: next}})
+		s.commit(c, []MetadataRecord{{Kind: PartitionChangeRecord, TP: m.TP, Partition: next}})
 	}
 	return NONE
 }

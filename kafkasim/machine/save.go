@@ -20,6 +20,9 @@ var payloadKinds = []Payload{
 	MetadataFetchRequest{}, MetadataFetchResponse{}, AlterPartitionRequest{}, AlterPartitionResponse{},
 	AllocateProducerIDsRequest{}, AllocateProducerIDsResponse{},
 	HeartbeatTimer{}, MetadataPullTimer{}, FetcherTimer{}, PurgatoryTimer{}, ISRTimer{}, AlterPartitionTimer{},
+	VoteRequest{}, VoteResponse{}, BeginQuorumEpochRequest{}, BeginQuorumEpochResponse{}, EndQuorumEpochRequest{},
+	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
+	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{},
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
 

@@ -8,20 +8,22 @@ import (
 // State is the whole simulated world at one moment. It holds integers, strings, slices and structs only:
 // no maps, pointers, floats, funcs or channels, so that it can be cloned, saved, compared and hashed.
 type State struct {
-	World      World
-	Now        int64 // µs since the world began
-	Seq        uint64
-	Queue      []Event  // a heap by (At, Seq)
-	Links      []Link   // sorted by (From, To)
-	Holds      []string // patterns of messages that are held back (hold.go)
-	Held       []Event  // … and those that are, in order
-	Brokers    []Broker
-	Controller Controller
-	Clients    []Client // every producer and consumer, in the order in which they were made
-	Producers  []Producer
-	Consumers  []Consumer
-	Truth      Truth
-	Deletions  []Deletion // what became of DeleteRecords commands, in their order
+	World       World
+	Now         int64 // µs since the world began
+	Seq         uint64
+	Queue       []Event  // a heap by (At, Seq)
+	Links       []Link   // sorted by (From, To)
+	Holds       []string // patterns of messages that are held back (hold.go)
+	Held        []Event  // … and those that are, in order
+	Brokers     []Broker
+	Controllers []Controller      // ids from FirstController
+	Committed   CommittedMetadata // see State.Metadata; empty with one controller
+	Admin       []AdminRequest    // requests of administrators that were not answered at once
+	Clients     []Client          // every producer and consumer, in the order in which they were made
+	Producers   []Producer
+	Consumers   []Consumer
+	Truth       Truth
+	Deletions   []Deletion // what became of DeleteRecords commands, in their order
 
 	// TopicBase numbers partitions for view.Change: partition p of topic t is TopicBase[t]+p, so that
 	// partitions count through in the order of their creation. CreateTopic appends to it.

@@ -70,6 +70,9 @@ func (s *State) incarnation(n NodeID) uint32 {
 	if b := s.broker(n); b != nil {
 		return b.Incarnation
 	}
+	if n.IsController() {
+		return s.controller(n).Incarnation
+	}
 	return 0
 }
 

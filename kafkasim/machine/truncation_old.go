@@ -130,17 +130,21 @@ func (s *State) truncationIsFatal(b *Broker, r *Replica) bool {
 // ZooKeeper is where the controller is, and answers in no time. Without a way there, or when its partition
 // epoch (ZooKeeper's version) is old, nothing is written, and it is tried again at the next occasion.
 func (s *State) writeISR(b *Broker, r *Replica, change ISRChange) {
-	reg := s.Controller.Image.partition(r.TP)
-	if s.link(b.ID, s.Controller.ID).Cut || reg.PartitionEpoch != r.PartitionEpoch || reg.LeaderEpoch != r.LeaderEpoch {
+	ctl := s.ActiveController()
+	if ctl == nil || s.link(b.ID, ctl.ID).Cut {
 		return
 	}
-	c := s.change(r.TP)
+	reg := ctl.Image.partition(r.TP)
+	if reg.PartitionEpoch != r.PartitionEpoch || reg.LeaderEpoch != r.LeaderEpoch {
+		return
+	}
+	c := s.change(ctl, r.TP)
 	c.isr, c.recovered, c.byLeader = change.ISR, true, true
 	next, changed := c.build()
 	if !changed {
 		return
 	}
-	s.commit([]MetadataRecord{{Kind: PartitionChangeRecord, TP: r.TP, Partition: next}})
+	s.commit(ctl, []MetadataRecord{{Kind: PartitionChangeRecord, TP: r.TP, Partition: next}})
 	r.ISR, r.PartitionEpoch = next.ISR, next.PartitionEpoch
 	if s.advanceHighWatermark(b, r) {
 		s.highWatermarkMoved(b, r.TP)

@@ -80,7 +80,7 @@ func (t *Truth) partition(s *State, tp TopicPartition) *PartitionTruth {
 // cut: it is lost while the log of the leader that the controller names does not hold it. What an
 // acknowledged record's loss means to a learner is exactly this, whoever is to blame.
 func (s *State) judgeLosses(tp TopicPartition) {
-	reg := s.Controller.Image.partition(tp)
+	reg := s.Metadata().partition(tp)
 	if reg == nil || reg.Leader == NoNode {
 		return // a deleted topic's records are not lost, they were deleted
 	}

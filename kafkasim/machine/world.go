@@ -4,14 +4,15 @@ import "kafkalab/kafkasim/config"
 
 // World is the setup of a simulation: fixed from the start, part of State, never changed by a step.
 type World struct {
-	Brokers int32    // brokers have the ids 1 … Brokers
-	Racks   []string // the rack of each broker, or empty for none
-	Seed    uint64
-	Tick    int64 // µs that a learner calls one tick
-	Latency int64 // µs that a message is on the wire, where Latencies says nothing else
-	Broker  config.Broker
-	ELR     bool  // eligible.leader.replicas.version ≥ 1 (KIP-966)
-	Rules   Rules // which of Kafka's newer rules do not hold (generation.go)
+	Brokers     int32    // brokers have the ids 1 … Brokers
+	Controllers int32    // 1, 3 or 5, ids from FirstController; 0 is 1
+	Racks       []string // the rack of each broker, or empty for none
+	Seed        uint64
+	Tick        int64 // µs that a learner calls one tick
+	Latency     int64 // µs that a message is on the wire, where Latencies says nothing else
+	Broker      config.Broker
+	ELR         bool  // eligible.leader.replicas.version ≥ 1 (KIP-966)
+	Rules       Rules // which of Kafka's newer rules do not hold (generation.go)
 	// Sessions are the brokers' own session timeouts, ms; empty for broker.session.timeout.ms. ZooKeeper
 	// knew one for each client.
 	Sessions []int64

@@ -101,7 +101,7 @@ func (r *replay) waitReassigned(op Operation, saw json.RawMessage) error {
 // records in the metadata log.
 func (r *replay) alterTopicConfig(op Operation, saw json.RawMessage) error {
 	tp := r.tp(op)
-	image := &r.Controller.Image.Topics[tp.Topic]
+	image := &r.Metadata().Topics[tp.Topic]
 	given := map[string]any{}
 	for name := range op {
 		if row, ok := config.Lookup(config.OwnerTopic, name); ok && row.Modelled {
@@ -135,8 +135,8 @@ func (r *replay) alterTopicConfig(op Operation, saw json.RawMessage) error {
 // topicRecords names the records that a recording lists for a topic.
 func (r *replay) topicRecords(topic int32) []string {
 	var names []string
-	for i := range r.Controller.Log {
-		rec := &r.Controller.Log[i]
+	for i := range r.MetadataLog() {
+		rec := &r.MetadataLog()[i]
 		if rec.TP.Topic != topic {
 			continue
 		}

@@ -213,8 +213,8 @@ func (r *replay) brokerRecords(op Operation, saw json.RawMessage) error {
 	tp := r.tp(op)
 	var got []string
 	counting := false
-	for i := range r.Controller.Log {
-		rec := &r.Controller.Log[i]
+	for i := range r.MetadataLog() {
+		rec := &r.MetadataLog()[i]
 		counting = counting || rec.Kind == machine.TopicRecord && rec.TP.Topic == tp.Topic
 		if counting && rec.Kind == machine.RegisterBrokerRecord {
 			got = append(got, "RegisterBroker")

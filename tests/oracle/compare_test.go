@@ -194,8 +194,8 @@ func (r *replay) metadataHistory(op Operation, saw json.RawMessage) error {
 	}
 	tp := r.tp(op)
 	var seen []*machine.PartitionRegistration
-	for i := range r.Controller.Log {
-		rec := &r.Controller.Log[i]
+	for i := range r.MetadataLog() {
+		rec := &r.MetadataLog()[i]
 		if rec.TP == tp && (rec.Kind == machine.PartitionRecord || rec.Kind == machine.PartitionChangeRecord) {
 			seen = append(seen, &rec.Partition)
 		}

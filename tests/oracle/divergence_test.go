@@ -66,8 +66,8 @@ func (r *replay) raiseLeaderEpochs(_ Operation, saw json.RawMessage) error {
 
 // everywhere tells whether all partitions are so.
 func (r *replay) everywhere(so func(*machine.PartitionRegistration) bool) bool {
-	for t := range r.Controller.Image.Topics {
-		if !so(&r.Controller.Image.Topics[t].Partitions[0]) {
+	for t := range r.Metadata().Topics {
+		if !so(&r.Metadata().Topics[t].Partitions[0]) {
 			return false
 		}
 	}

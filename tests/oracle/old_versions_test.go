@@ -76,7 +76,7 @@ func (r *replay) killBoth(op Operation, saw json.RawMessage) error {
 func (r *replay) killInOrder(op Operation, _ json.RawMessage) error {
 	for _, id := range op.ints("brokers") {
 		r.Apply(machine.CrashBroker{Broker: machine.NodeID(id)})
-		if !r.await(patience, func() bool { return r.Controller.Image.Brokers[id-1].Fenced }) {
+		if !r.await(patience, func() bool { return r.Metadata().Brokers[id-1].Fenced }) {
 			return fmt.Errorf("broker %d is not fenced", id)
 		}
 	}

@@ -115,7 +115,7 @@ func (r *replay) noticed() bool {
 	for i := range r.Brokers {
 		b := &r.Brokers[i]
 		alive := b.Process != machine.NotRunning
-		if alive == r.Controller.Image.Brokers[i].Fenced {
+		if alive == r.Metadata().Brokers[i].Fenced {
 			return false
 		}
 	}
@@ -137,7 +137,7 @@ func (r *replay) tp(op Operation) machine.TopicPartition {
 
 // registration is the controller's record of a partition.
 func (r *replay) registration(tp machine.TopicPartition) *machine.PartitionRegistration {
-	return &r.Controller.Image.Topics[tp.Topic].Partitions[tp.Partition]
+	return &r.Metadata().Topics[tp.Topic].Partitions[tp.Partition]
 }
 
 // replica is a broker's replica of a partition, nil when it has none.

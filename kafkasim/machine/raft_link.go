@@ -1,0 +1,90 @@
+package machine
+
+import "kafkalab/kafkasim/prng"
+
+// A node's connections to the controllers of the quorum, for Raft's requests: one request in flight to each,
+// and none for a while after one has failed.
+//
+// Kafka: raft.RequestManager, KafkaNetworkChannel. Simplified: after an answer that brings nothing (a
+// controller that does not lead, and knows no better) the next request waits controller.quorum.retry.backoff.ms
+// too, where Kafka asks again at once.
+
+// RaftLink is the connection to one controller.
+type RaftLink struct {
+	Channel      Channel
+	BackoffUntil int64 // µs
+}
+
+// reset forgets what is in flight: an answer that still comes is ignored, and the next request may go out.
+func (l *RaftLink) reset() {
+	l.Channel.InFlight = false
+	l.BackoffUntil = 0
+}
+
+// next is when something is due on the link by itself: the end of a request's time or of a backoff.
+func (l *RaftLink) next(now int64) int64 {
+	switch {
+	case l.Channel.InFlight:
+		return l.Channel.Deadline
+	case l.BackoffUntil > now:
+		return l.BackoffUntil
+	}
+	return never
+}
+
+// backOffLink keeps a link from being used for a while.
+func (s *State) backOffLink(l *RaftLink) {
+	l.BackoffUntil = s.Now + s.World.Broker.QuorumRetryBackoffMs*1000
+}
+
+// broken is a link whose other end is gone.
+func (s *State) broken(l *RaftLink) {
+	l.Channel = Channel{Correlation: l.Channel.Correlation}
+	s.backOffLink(l)
+}
+
+// raftRequest sends a request on a link that is ready for one.
+func (s *State) raftRequest(from, to NodeID, l *RaftLink, p Payload) {
+	s.giveUp(from, to, l)
+	if !l.Channel.InFlight && s.Now >= l.BackoffUntil {
+		s.request(from, to, &l.Channel, s.World.Broker.QuorumRequestTimeoutMs*1000, p)
+	}
+}
+
+// giveUp ends a request that has had no answer for controller.quorum.request.timeout.ms; true when it was so.
+func (s *State) giveUp(from, to NodeID, l *RaftLink) bool {
+	if !l.Channel.InFlight || s.Now < l.Channel.Deadline {
+		return false
+	}
+	s.hangUp(from, to, &l.Channel)
+	return true
+}
+
+// fetchTarget chooses whom a node fetches the metadata log from now: the leader, or, when it is unknown, does
+// not answer or is unreachable, anybody, who may know the next one; NoNode while a request is in flight or
+// everybody has failed just now.
+func (s *State) fetchTarget(node NodeID, links []RaftLink, leader NodeID, counter *uint64) NodeID {
+	silent, busy := false, false
+	for i := range links {
+		id := FirstController + NodeID(i)
+		if s.giveUp(node, id, &links[i]) && id == leader {
+			silent = true
+		}
+		busy = busy || links[i].Channel.InFlight
+	}
+	switch {
+	case busy:
+		return NoNode
+	case leader != NoNode && !silent && s.Now >= links[leader-FirstController].BackoffUntil:
+		return leader
+	}
+	*counter++
+	start := prng.Below(prng.Draw(s.World.Seed, drawBootstrap, uint64(node), *counter), len(links))
+	for i := range links {
+		at := (start + i) % len(links)
+		if id := FirstController + NodeID(at); id != node && s.Now >= links[at].BackoffUntil {
+			return id
+		}
+	}
+	return NoNode
+}
