@@ -61,12 +61,15 @@ func (c *Cluster) Steps(n int) *Run {
 	}
 	r := c.begin()
 	defer r.end(&line{at: c.s.Now})
+	p := progress{verb: "Steps", total: int64(n)}
 	for i := 0; i < n; i++ {
 		interruptible(int64(i))
 		if _, ok := c.step(); !ok {
 			break
 		}
+		p.at(int64(i), func() int64 { return int64(i) + 1 })
 	}
+	p.end()
 	return r.run
 }
 
@@ -94,6 +97,8 @@ func (c *Cluster) RunFor(d time.Duration) *Run {
 
 // runTo lets everything happen that is due by a time, and makes it that time.
 func (c *Cluster) runTo(until int64) {
+	from := c.s.Now
+	p := progress{verb: "RunFor, ms", total: (until - from) / 1000}
 	for n := int64(0); ; n++ {
 		interruptible(n)
 		e, ok := c.s.Peek()
@@ -101,8 +106,10 @@ func (c *Cluster) runTo(until int64) {
 			break
 		}
 		c.step()
+		p.at(n, func() int64 { return (c.s.Now - from) / 1000 })
 	}
 	c.s.Now = until
+	p.end()
 }
 
 // stepUntil lets events happen until what the last verb of the script began is done. An interrupt leaves it

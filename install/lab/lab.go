@@ -31,6 +31,9 @@ type Options struct {
 	// Warm prepares the drawing of curves, beside the first cell that mentions Kafka, so that the first
 	// curve does not keep a learner waiting.
 	Warm bool
+	// Progress shows a bar under a cell whose simulation takes long. Not where outputs are kept and compared:
+	// whether it appears depends on the machine's speed.
+	Progress bool
 }
 
 // warming is the Go of the cells with Options.Warm.
@@ -50,7 +53,7 @@ func (w *warming) Execute(cell kernel.Cell, out kernel.Output) kernel.Outcome {
 // NewLanguage starts a session of Go cells that know Kafka.
 func NewLanguage(o Options) (kernel.Language, error) {
 	engine, err := goeval.New(goeval.Options{
-		Libraries: []goeval.Library{library()},
+		Libraries: []goeval.Library{library(o)},
 		Capture:   o.Capture,
 		Log:       o.Log,
 		Banner:    "Kafka Lab: Go with a deterministic Kafka inside. Start with: c := kafkasim.Page()",
@@ -65,8 +68,8 @@ func NewLanguage(o Options) (kernel.Language, error) {
 }
 
 // library is what cells see beside the standard library.
-func library() goeval.Library {
-	return goeval.Library{
+func library(o Options) goeval.Library {
+	l := goeval.Library{
 		Symbols: symbols,
 		Exports: exports,
 		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts"},
@@ -75,6 +78,10 @@ func library() goeval.Library {
 		}},
 		Poll: kafkasim.SetPoll,
 	}
+	if o.Progress {
+		l.Progress = kafkasim.SetProgress
+	}
+	return l
 }
 
 // properties proposes every Kafka property that the simulator models. One name may be a producer's and a

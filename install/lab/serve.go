@@ -26,7 +26,7 @@ func Serve(connectionFile, version string) error {
 	if err := debug.SetCrashOutput(stderr, debug.CrashOptions{}); err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
 	}
-	language, err := NewLanguage(Options{Capture: true, Log: stderr, Warm: true})
+	language, err := NewLanguage(Options{Capture: true, Log: stderr, Warm: true, Progress: true})
 	if err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"sync"
+	"time"
 
 	"kafkalab/kernel"
 	"kafkalab/kernel/goeval/internal/exec"
@@ -87,6 +88,9 @@ func New(opts Options) (*Engine, error) {
 	for _, l := range opts.Libraries {
 		if l.Poll != nil {
 			l.Poll(e.machine.Poll)
+		}
+		if l.Progress != nil {
+			l.Progress((&meter{e: e, now: time.Now}).progress)
 		}
 	}
 	if err := e.std.start(e); err != nil {

@@ -19,6 +19,9 @@ type Library struct {
 	// It does not return when the cell was interrupted: it ends the calling goroutine
 	// (runtime.Goexit), so that deferred functions run and the state stays whole.
 	Poll func(check func())
+	// Progress, if set, is given a function that long work of the library calls now and then: with what is
+	// done and how much of how much. When it lasts, the cell shows a bar.
+	Progress func(tell func(what string, done, total int64))
 }
 
 // Hint proposes texts for string literals in one kind of place.

@@ -3,7 +3,11 @@ package goeval
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"kafkalab/kernel/goeval/internal/exec"
 )
 
 // A cell's bars show the same whatever the machine's speed: once as they begin, once as they end.
@@ -27,5 +31,43 @@ func TestBarsOfACell(t *testing.T) {
 	}
 	if o := s.run("p"); o.Result == nil || o.Result.Data["text/plain"] == "" {
 		t.Error("a bar is no result")
+	}
+}
+
+// A library's long work: no bar for what is over soon, one bar for a cell that works long twice, its last
+// state when the cell ends.
+func TestMeter(t *testing.T) {
+	s := newSession(t)
+	now := time.Unix(0, 0)
+	m := &meter{e: s.Engine, now: func() time.Time { return now }}
+	work := func(what string, step time.Duration, upTo, total int64) {
+		for done := int64(1); done <= upTo; done++ {
+			now = now.Add(step)
+			m.progress(what, done, total)
+		}
+	}
+	run := func(do func()) []string {
+		s.events = nil
+		e := exec.NewRun(&outlet{out: &s.tape})
+		s.machine.SetCurrent(e)
+		do()
+		e.Tag.(*outlet).end()
+		var got []string
+		for _, e := range s.events {
+			_, text, _ := strings.Cut(e, "  ")
+			got = append(got, e[:7]+text)
+		}
+		return got
+	}
+	if got := run(func() { work("a", 200*time.Millisecond, 4, 4) }); len(got) > 0 {
+		t.Errorf("short work shows %q", got)
+	}
+	got := run(func() {
+		work("a", 400*time.Millisecond, 10, 10)
+		work("b", 400*time.Millisecond, 3, 10)
+	})
+	if n := len(got); n < 3 || !strings.HasPrefix(got[0], "display") || strings.Contains(strings.Join(got[1:], ""), "display") ||
+		!strings.HasSuffix(got[n-1], "3 of 10  30%") {
+		t.Errorf("long work shows %q", got)
 	}
 }

@@ -23,6 +23,7 @@ type Bar struct {
 	drawn  time.Time
 	text   string
 	closed bool
+	meter  bool // it does not end when it is full
 }
 
 const (
@@ -49,6 +50,20 @@ func NewBar(nb Notebook, n int64, label string) *Bar {
 	nb.Display(line(b.text), b.id)
 	nb.AtEnd(func() { b.finish() })
 	return b
+}
+
+// NewMeter is a bar for work that began a while ago and may begin again (Restart): it ends with the cell.
+func NewMeter(nb Notebook, n int64, label string, begun time.Time) *Bar {
+	b := NewBar(nb, n, label)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.meter, b.begun, b.drawn = true, begun, time.Time{}
+	return b
+}
+
+// Restart begins again, for other work.
+func (b *Bar) Restart(label string, n int64) {
+	b.move(func() { b.label, b.n, b.of, b.begun = label, 0, n, b.now() })
 }
 
 // line is text that shows as it is.
@@ -91,7 +106,7 @@ func (b *Bar) move(change func()) {
 	}
 	change()
 	now := b.now()
-	if b.of > 0 && b.n >= b.of {
+	if b.of > 0 && b.n >= b.of && !b.meter {
 		b.end()
 	} else if now.Sub(b.drawn) >= barPace {
 		b.drawn = now
