@@ -409,6 +409,7 @@ func symbols4() map[string]reflect.Value {
 		"Run":         reflect.ValueOf((*p4.Run)(nil)),
 		"Script":      reflect.ValueOf((*p4.Script)(nil)),
 		"SetPoll":     reflect.ValueOf(p4.SetPoll),
+		"SetProgress": reflect.ValueOf(p4.SetProgress),
 		"Topic":       reflect.ValueOf((*p4.Topic)(nil)),
 		"UsageError":  reflect.ValueOf((*p4.UsageError)(nil)),
 		"Verdict":     reflect.ValueOf((*p4.Verdict)(nil)),
