@@ -172,14 +172,11 @@ func (x *Consumer) polled(took time.Duration) *Records {
 	for i := range p.Records {
 		row := &p.Records[i]
 		topic := x.c.image().Topics[row.TP.Topic].Name
-		for j := range row.Records {
-			r := &row.Records[j]
-			v := Polled{Topic: topic, Partition: int(row.TP.Partition), Offset: row.Offset + int64(j), Key: r.Key, Value: r.Value,
+		for offset, r := range row.All() {
+			v := Polled{Topic: topic, Partition: int(row.TP.Partition), Offset: offset, Key: r.Key, Value: r.Value,
 				NullKey: r.Flags&partlog.NullKey != 0, NullValue: r.Flags&partlog.NullValue != 0, Timestamp: time.Duration(r.Timestamp) * time.Millisecond}
-			if r.HeaderRow > 0 {
-				for _, h := range row.Headers[r.HeaderRow-1] {
-					v.Headers = append(v.Headers, Header{h.Key, h.Value})
-				}
+			for _, h := range r.Headers() {
+				v.Headers = append(v.Headers, Header{h.Key, h.Value})
 			}
 			out.Records = append(out.Records, v)
 		}

@@ -12,8 +12,8 @@ import (
 // Records stay where the logs have them.
 type note struct {
 	at, a, b, c int64
-	records     []partlog.Record // of an append of one batch, which begins at a in epoch c
-	extra       *extra           // what few notes have; nil for none
+	records     partlog.Records // of an append of one batch, which begins at a in epoch c
+	extra       *extra          // what few notes have; nil for none
 	partition   int32
 	client      int16 // index into traceLog.clients, -1 for none
 	broker      int16
@@ -164,7 +164,7 @@ func (c *Cluster) Trace() *view.Trace {
 	}
 	t.Partitions = c.partitionNames()
 	t.Changes = make([]view.Change, 0, c.trace.len())
-	shared := map[*partlog.Record][]view.Record{}
+	shared := map[*byte][]view.Record{}
 	for i := 0; i < c.trace.len(); i++ {
 		t.Changes = append(t.Changes, c.trace.change(c.trace.get(i), shared))
 	}
@@ -173,11 +173,11 @@ func (c *Cluster) Trace() *view.Trace {
 
 // change is the note as charts take it. Replicas that hold the same batch at the same place share the
 // records' copies.
-func (t *traceLog) change(n *note, shared map[*partlog.Record][]view.Record) view.Change {
+func (t *traceLog) change(n *note, shared map[*byte][]view.Record) view.Change {
 	c := view.Change{At: n.at, Kind: n.kind, Broker: int(n.broker), Partition: int(n.partition), Client: t.clientName(n),
 		A: n.a, B: n.b, C: n.c, Text: n.text()}
 	c.List, c.List2 = n.lists()
-	if n.records != nil {
+	if n.records.Count > 0 {
 		c.Records = copied(&partlog.Batch{BaseOffset: n.a, LeaderEpoch: int32(n.c), Records: n.records}, shared)
 	} else if n.extra != nil {
 		for i := range n.extra.batches {
@@ -188,11 +188,11 @@ func (t *traceLog) change(n *note, shared map[*partlog.Record][]view.Record) vie
 }
 
 // copied is a batch's records for a view, from the copies made before if there are.
-func copied(b *partlog.Batch, shared map[*partlog.Record][]view.Record) []view.Record {
-	if len(b.Records) == 0 {
+func copied(b *partlog.Batch, shared map[*byte][]view.Record) []view.Record {
+	if b.Records.Count == 0 {
 		return nil
 	}
-	key := &b.Records[0]
+	key := b.Records.Start()
 	records, ok := shared[key]
 	if !ok || records[0].Offset != b.BaseOffset || records[0].LeaderEpoch != int(b.LeaderEpoch) {
 		records = viewRecords(b, b.BaseOffset)
@@ -203,13 +203,11 @@ func copied(b *partlog.Batch, shared map[*partlog.Record][]view.Record) []view.R
 
 // viewRecords copies a batch's records from an offset on.
 func viewRecords(b *partlog.Batch, from int64) []view.Record {
-	out := make([]view.Record, 0, len(b.Records))
-	for i := range b.Records {
-		r := &b.Records[i]
-		if b.BaseOffset+int64(i) < from {
-			continue
-		}
-		out = append(out, view.Record{Offset: b.BaseOffset + int64(i), LeaderEpoch: int(b.LeaderEpoch), Key: r.Key, Value: r.Value,
+	skip := int(max(from-b.BaseOffset, 0))
+	out := make([]view.Record, 0, max(b.Records.Len()-skip, 0))
+	offset := b.BaseOffset + int64(skip)
+	for r := b.Records.From(skip); r.Next(); offset++ {
+		out = append(out, view.Record{Offset: offset, LeaderEpoch: int(b.LeaderEpoch), Key: r.Key, Value: r.Value,
 			NullKey: r.Flags&partlog.NullKey != 0, Timestamp: r.Timestamp})
 	}
 	return out

@@ -25,7 +25,7 @@ type AccPart struct {
 	Queue []int32 // slots of Producer.Live, oldest first
 	Used  bool    // has had a batch (P-19)
 	Muted bool    // a batch is in flight and no other may be (P-55)
-	Hint  int32   // records in the last batch, for the room of the next
+	Hint  int32   // bytes of records in the last batch, for the room of the next
 	Sequences
 }
 
@@ -71,8 +71,8 @@ type LiveBatch struct {
 
 // full tells whether the batch can take nothing more (P-31).
 func (b *LiveBatch) full(p *Producer) bool {
-	return b.Closed || len(b.Batch.Records) > 0 && b.Limit <= b.Batch.Size ||
-		p.Config.BatchRecords > 0 && int32(len(b.Batch.Records)) >= p.Config.BatchRecords
+	return b.Closed || b.Batch.Records.Count > 0 && b.Limit <= b.Batch.Size ||
+		p.Config.BatchRecords > 0 && b.Batch.Records.Count >= p.Config.BatchRecords
 }
 
 // lastIsFull tells whether a partition's last batch is full, or there is none (P-15).
@@ -170,10 +170,10 @@ func (s *State) appendLast(p *Producer, n, at int64, ref PartRef, r *partlog.Rec
 		b.Closed = true
 		return 0
 	}
-	index, before := int32(len(b.Batch.Records)), b.Batch.Size
+	index, before := b.Batch.Records.Count, b.Batch.Size
 	if !b.take(r, headers, fields) {
 		b.Closed = true
-		part.Hint = index
+		part.Hint = int32(len(b.Batch.Records.Data))
 		return 0
 	}
 	s.noteSent(p, ref, n, at, b.Batch.Serial, index)
@@ -185,13 +185,7 @@ func (s *State) appendLast(p *Producer, n, at int64, ref PartRef, r *partlog.Rec
 
 // add appends a record of this size.
 func (b *LiveBatch) add(r *partlog.Record, headers []partlog.Header, size int32) {
-	if len(headers) > 0 {
-		b.Batch.Headers = append(b.Batch.Headers, headers)
-		r.HeaderRow = int32(len(b.Batch.Headers))
-	} else {
-		r.HeaderRow = 0
-	}
-	b.Batch.Records = append(b.Batch.Records, *r)
+	b.Batch.Records.Append(r, headers)
 	b.Batch.Size += size
 	b.Batch.MaxTimestamp = max(b.Batch.MaxTimestamp, r.Timestamp)
 }
@@ -240,10 +234,11 @@ func (p *Producer) newBatch(now int64, ref PartRef, first int64, limit, room int
 	serial := p.Outcomes.add(BatchOutcome{TP: tp, BaseOffset: -1, Created: now, Sent: -1, Decided: -1})
 	p.Live[slot] = LiveBatch{
 		Batch: partlog.Batch{BaseOffset: -1, LeaderEpoch: -1, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1,
-			Size: partlog.BatchOverhead, Records: make([]partlog.Record, 0, max(room, 1)), Sender: p.Index, Serial: serial},
+			Size: partlog.BatchOverhead, Sender: p.Index, Serial: serial},
 		Ref: ref, Status: batchQueued, Created: now, LastAttempt: now, FirstSend: first, Limit: limit, Memory: limit,
 		LeaderEpoch: -1, LeaderMoved: -1,
 	}
+	p.Live[slot].Batch.Records.Room(int(room))
 	return slot
 }
 
@@ -320,8 +315,7 @@ func (s *State) noteSent(p *Producer, ref PartRef, n, at int64, serial, index in
 func (c *Producer) cloneAccumulator(p *Producer) {
 	c.Live = slices.Clone(p.Live)
 	for i := range c.Live {
-		b := &c.Live[i].Batch
-		b.Records, b.Headers = slices.Clip(b.Records), slices.Clip(b.Headers)
+		c.Live[i].Batch.Records.Clip()
 	}
 	c.Free, c.Active, c.Topics = slices.Clone(p.Free), slices.Clone(p.Active), slices.Clone(p.Topics)
 	for i := range c.Topics {

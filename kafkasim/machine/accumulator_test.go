@@ -26,10 +26,10 @@ func cut(t *testing.T, key, value, n int, batchSize int64) string {
 	f.at(1000)
 	var cuts []string
 	for _, b := range f.log[0] {
-		if got := partlog.BatchSize(b.Records, b.Headers); got != b.Size {
+		if got := partlog.BatchSize(&b.Records); got != b.Size {
 			t.Errorf("a batch says it has %d bytes, but has %d", b.Size, got)
 		}
-		cuts = append(cuts, fmt.Sprintf("%d:%d", len(b.Records), b.Size))
+		cuts = append(cuts, fmt.Sprintf("%d:%d", b.Records.Count, b.Size))
 	}
 	return strings.Join(cuts, " ")
 }

@@ -180,7 +180,7 @@ func (c *checker) matching(tp TopicPartition) {
 // sameBatch tells whether two batches are copies of one.
 func sameBatch(p, q *partlog.Batch) bool {
 	return p.BaseOffset == q.BaseOffset && p.LeaderEpoch == q.LeaderEpoch && p.Sender == q.Sender && p.Serial == q.Serial &&
-		len(p.Records) == len(q.Records)
+		p.Records.Count == q.Records.Count
 }
 
 // committed is invariants 9 and 10: every record below the high watermark of any broker that believes to

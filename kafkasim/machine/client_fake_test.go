@@ -155,7 +155,7 @@ func refuse(r ProduceRequest, why Code) ProduceResponse {
 func (f *fake) values(p int32) []string {
 	var vs []string
 	for _, b := range f.log[p] {
-		for _, r := range b.Records {
+		for _, r := range b.Records.All() {
 			vs = append(vs, r.Value)
 		}
 	}

@@ -80,8 +80,8 @@ func (s *storm) consume(id int32, timeout int64) int {
 		if r.Offset != at {
 			s.t.Fatalf("the consumer got offset %d of partition %d after %d records", r.Offset, r.TP.Partition, at)
 		}
-		for i := range r.Records {
-			s.read[r.TP.Partition] = append(s.read[r.TP.Partition], r.Records[i].Value)
+		for _, x := range r.All() {
+			s.read[r.TP.Partition] = append(s.read[r.TP.Partition], x.Value)
 		}
 	}
 	return len(got)

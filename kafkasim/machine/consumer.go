@@ -74,14 +74,26 @@ type Poll struct {
 	DivergesAt int64
 }
 
-// Polled is a row of records that a poll returned: offsets count up from Offset. Records are shared with
-// the log and must not be changed.
+// Polled is a row of records that a poll returned: those from number From to before To of a batch, whose
+// offsets count up from Offset. Records are shared with the log.
 type Polled struct {
 	TP          TopicPartition
 	Offset      int64
 	LeaderEpoch int32
-	Records     []partlog.Record
-	Headers     [][]partlog.Header // by Record.HeaderRow - 1
+	Records     partlog.Records
+	From, To    int32
+}
+
+// All goes through the records that were polled, each with its offset.
+func (p *Polled) All() func(yield func(int64, *partlog.Cursor) bool) {
+	return func(yield func(int64, *partlog.Cursor) bool) {
+		c := p.Records.From(int(p.From))
+		for i := int32(0); i < p.To-p.From && c.Next(); i++ {
+			if !yield(p.Offset+int64(i), &c) {
+				return
+			}
+		}
+	}
 }
 
 // applyConsumer carries out what a user does with a consumer.

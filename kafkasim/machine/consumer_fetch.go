@@ -121,15 +121,15 @@ func (c *Consumer) take(p *ConsumerPart, f *CompletedFetch, room int32) int32 {
 	for len(f.Batches) > 0 && taken < room {
 		b := &f.Batches[0]
 		from := max(f.Offset-b.BaseOffset, 0) // batches come whole, also from before the position (C-21)
-		to := min(from+int64(room-taken), int64(len(b.Records)))
+		to := min(from+int64(room-taken), int64(b.Records.Count))
 		if from < to {
 			c.Poll.Records = append(c.Poll.Records, Polled{TP: p.TP, Offset: b.BaseOffset + from, LeaderEpoch: b.LeaderEpoch,
-				Records: b.Records[from:to:to], Headers: b.Headers})
+				Records: b.Records, From: int32(from), To: int32(to)})
 			taken += int32(to - from)
 			p.Epoch = b.LeaderEpoch
 			f.Offset = b.BaseOffset + to
 		}
-		if to < int64(len(b.Records)) {
+		if to < int64(b.Records.Count) {
 			break
 		}
 		f.Batches = f.Batches[1:]

@@ -74,7 +74,7 @@ func (s *State) endPoll(c *Consumer) {
 		}
 		last := c.Poll.Records[i-1]
 		s.note(view.Change{Kind: view.Consumed, Broker: -1, Partition: s.ordinal(first.TP), Client: c.Name,
-			A: first.Offset, B: last.Offset + int64(len(last.Records))})
+			A: first.Offset, B: last.Offset + int64(last.To-last.From)})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
 	"kafkalab/kafkasim/view"
 )
 
@@ -81,7 +82,7 @@ func (c *clients) consumer(topic string, tune ...func(*config.Consumer)) int32 {
 
 func (c *clients) sendAll(p int32, topic string, partition int32, values ...string) {
 	for _, v := range values {
-		c.Send(p, topic, partition, c.batch(v).Records[0], nil)
+		c.Send(p, topic, partition, partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: c.Now / 1000}, nil)
 	}
 }
 
@@ -98,8 +99,8 @@ func (c *clients) poll(id int32, timeoutMs int64) []string {
 	c.runUntil(timeoutMs*ms+1, "the poll ends", func() bool { return !c.Consumers[id].Poll.Running })
 	var got []string
 	for _, r := range c.Consumers[id].Poll.Records {
-		for i := range r.Records {
-			got = append(got, fmt.Sprintf("%d:%d:%s", r.TP.Partition, r.Offset+int64(i), r.Records[i].Value))
+		for offset, x := range r.All() {
+			got = append(got, fmt.Sprintf("%d:%d:%s", r.TP.Partition, offset, x.Value))
 		}
 	}
 	return got

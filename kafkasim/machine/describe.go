@@ -60,7 +60,7 @@ func (s *State) DescribePayload(p Payload) string {
 		return "MetadataResponse " + list(p.Topics, s.metadataWords)
 	case ProduceRequest:
 		return "Produce " + list(p.Parts, func(r ProducePart) string {
-			return s.PartitionName(r.TP) + " " + recordWords(r.Batch.Records)
+			return s.PartitionName(r.TP) + " " + recordWords(&r.Batch.Records)
 		}) + " acks=" + acksWord(p.Acks)
 	case ProduceResponse:
 		return "ProduceResponse " + list(p.Parts, s.produceWords)
@@ -135,20 +135,23 @@ func (s *State) fetchWords(r FetchResult) string {
 		return fmt.Sprintf("%s nothing new, hw=%d", name, r.HighWatermark)
 	}
 	var records []partlog.Record
-	for i := range r.Batches {
-		records = append(records, r.Batches[i].Records...)
-		if len(records) > shown {
-			break
-		}
-	}
 	n := 0
 	for i := range r.Batches {
-		n += len(r.Batches[i].Records)
+		records = firstRecords(records, &r.Batches[i].Records)
+		n += r.Batches[i].Records.Len()
 	}
 	return fmt.Sprintf("%s %s hw=%d", name, recordList(records, n), r.HighWatermark)
 }
 
-func recordWords(records []partlog.Record) string { return recordList(records, len(records)) }
+func recordWords(r *partlog.Records) string { return recordList(firstRecords(nil, r), r.Len()) }
+
+// firstRecords adds records to a list until it has one more than are shown.
+func firstRecords(list []partlog.Record, r *partlog.Records) []partlog.Record {
+	for c := r.From(0); len(list) <= shown && c.Next(); {
+		list = append(list, c.Record)
+	}
+	return list
+}
 
 // recordList shows the first of n records as [key=value, …].
 func recordList(records []partlog.Record, n int) string {

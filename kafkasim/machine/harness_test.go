@@ -160,7 +160,7 @@ func (b *bench) batch(values ...string) partlog.Batch {
 	b.correlation++
 	batch := partlog.Batch{ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Size: int32(61 + 8*len(values)), Sender: -1, Serial: int32(b.correlation)}
 	for _, v := range values {
-		batch.Records = append(batch.Records, partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: b.Now / 1000})
+		batch.Records.Append(&partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: b.Now / 1000}, nil)
 	}
 	return batch
 }
@@ -270,7 +270,7 @@ func craft(runs ...epochRun) partlog.Log {
 			value := fmt.Sprintf("e%d@%d", r.epoch, l.End)
 			l.Append(partlog.Batch{
 				BaseOffset: l.End, LeaderEpoch: r.epoch, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Size: 70,
-				Records: []partlog.Record{{Value: value}}, Sender: -2, Serial: r.epoch<<16 + int32(l.End),
+				Records: partlog.PackRecords(partlog.Record{Value: value}), Sender: -2, Serial: r.epoch<<16 + int32(l.End),
 			}, 1<<30)
 		}
 	}

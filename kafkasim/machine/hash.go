@@ -3,14 +3,12 @@ package machine
 import (
 	"reflect"
 	"unsafe"
-
-	"kafkalab/kafkasim/partlog"
 )
 
 // Hash is a number over the whole world, the same on every machine: two worlds with one hash are in the
 // same state. What only a trace needs (Notes, Quiet) or a Watch does not count, nor does spare room in slices.
 func (s *State) Hash() uint64 {
-	h := hasher{sum: 14695981039346656037, records: map[*partlog.Record]uint64{}}
+	h := hasher{sum: 14695981039346656037, records: map[*byte]summed{}}
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		switch v.Type().Field(i).Name {
@@ -25,7 +23,7 @@ func (s *State) Hash() uint64 {
 // hasher mixes values into a sum (FNV-1a over 64-bit words, spread by a multiplication).
 type hasher struct {
 	sum     uint64
-	records map[*partlog.Record]uint64 // sums of records that several logs share
+	records map[*byte]summed // sums of records that several logs share
 }
 
 func (h *hasher) word(w uint64) {
@@ -87,8 +85,8 @@ func (h *hasher) slice(v reflect.Value) {
 	if n == 0 {
 		return
 	}
-	if v.Type().Elem() == reflect.TypeFor[partlog.Record]() {
-		h.recordsOf(unsafe.Slice((*partlog.Record)(v.UnsafePointer()), n))
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		h.bytes(v.Bytes())
 		return
 	}
 	for i := range n {
@@ -96,20 +94,22 @@ func (h *hasher) slice(v reflect.Value) {
 	}
 }
 
-// recordsOf mixes records in. Replicas share them, so each run is summed once.
-func (h *hasher) recordsOf(records []partlog.Record) {
-	sum, known := h.records[&records[0]]
-	if !known {
-		r := hasher{sum: 1469598103934665603}
-		for i := range records {
-			x := &records[i]
-			r.text(x.Key)
-			r.text(x.Value)
-			r.word(uint64(x.Timestamp))
-			r.word(uint64(x.Flags)<<32 | uint64(uint32(x.HeaderRow)))
-		}
-		sum = r.sum
-		h.records[&records[0]] = sum
+// bytes mixes bytes in, which are never written again. Replicas share those of records, so each row is
+// summed once.
+func (h *hasher) bytes(b []byte) {
+	at := unsafe.SliceData(b)
+	sum, known := h.records[at]
+	if !known || len(b) != sum.len {
+		x := hasher{sum: 1469598103934665603}
+		x.text(unsafe.String(at, len(b)))
+		sum = summed{x.sum, len(b)}
+		h.records[at] = sum
 	}
-	h.word(sum)
+	h.word(sum.sum)
+}
+
+// summed is the sum of so many bytes.
+type summed struct {
+	sum uint64
+	len int
 }

@@ -162,7 +162,7 @@ func (p *Producer) Retrying() int64 {
 	n := 0
 	for i := range p.Live {
 		if b := &p.Live[i]; b.Status == batchQueued && b.Attempts > 0 {
-			n += len(b.Batch.Records)
+			n += b.Batch.Records.Len()
 		}
 	}
 	return int64(n)

@@ -20,7 +20,7 @@ func (c *clients) logValues(id NodeID, tp TopicPartition) []string {
 	var vs []string
 	batches, _ := l.Read(l.LogStart, l.End, 1<<40, true)
 	for _, b := range batches {
-		for _, r := range b.Records {
+		for _, r := range b.Records.All() {
 			vs = append(vs, r.Value)
 		}
 	}
@@ -191,7 +191,7 @@ func TestSplitTooLargeBatchP67(t *testing.T) {
 		c.runUntil(1000*ms, "the flush ends", func() bool { return !c.Producers[p].Flushing() })
 		var sizes []string
 		c.log(1, tp).Batches(0, func(b *partlog.Batch) bool {
-			sizes = append(sizes, fmt.Sprintf("%d:%d", len(b.Records), b.Size))
+			sizes = append(sizes, fmt.Sprintf("%d:%d", b.Records.Count, b.Size))
 			return true
 		})
 		if w := []string{"4:289", "4:289", "2:175"}; !slices.Equal(sizes, w) || !slices.Equal(c.logValues(1, tp), want) {

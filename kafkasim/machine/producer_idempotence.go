@@ -82,7 +82,7 @@ func (p *Producer) sequence(part *AccPart, slot int32) {
 	}
 	b := &p.Live[slot].Batch
 	b.ProducerID, b.ProducerEpoch, b.BaseSequence = p.ProducerID, p.ProducerEpoch, part.Next
-	part.Next = nextSequence(part.Next, int32(len(b.Records)))
+	part.Next = nextSequence(part.Next, b.Records.Count)
 	part.InFlight = append(part.InFlight, slot)
 }
 
@@ -97,7 +97,7 @@ func (p *Producer) sequenceAcked(part *AccPart, slot int32) {
 	if b.BaseSequence < 0 || b.ProducerEpoch != part.Epoch || b.ProducerID != part.ID {
 		return
 	}
-	part.LastAcked = max(part.LastAcked, nextSequence(b.BaseSequence, int32(len(b.Records))-1))
+	part.LastAcked = max(part.LastAcked, nextSequence(b.BaseSequence, b.Records.Count-1))
 	part.unnumber(slot)
 }
 
@@ -175,7 +175,7 @@ func (p *Producer) bumpEpoch() {
 				b := &p.Live[slot]
 				b.Batch.ProducerID, b.Batch.ProducerEpoch, b.Batch.BaseSequence = p.ProducerID, p.ProducerEpoch, next
 				b.Reset = true
-				next = nextSequence(next, int32(len(b.Batch.Records)))
+				next = nextSequence(next, b.Batch.Records.Count)
 			}
 			part.ID, part.Epoch, part.Next, part.LastAcked = p.ProducerID, p.ProducerEpoch, next, -1
 			part.Unresolved, part.Renumber = -1, false

@@ -25,8 +25,8 @@ func (f *fake) dedupe(r ProduceRequest) ProduceResponse {
 		log := f.log[p.TP.Partition]
 		next, epoch := int32(-1), int16(-1)
 		for i, b := range log {
-			epoch, next = b.ProducerEpoch, b.BaseSequence+int32(len(b.Records))
-			if i >= len(log)-5 && b.ProducerEpoch == p.Batch.ProducerEpoch && b.BaseSequence == p.Batch.BaseSequence && len(b.Records) == len(p.Batch.Records) {
+			epoch, next = b.ProducerEpoch, b.BaseSequence+b.Records.Count
+			if i >= len(log)-5 && b.ProducerEpoch == p.Batch.ProducerEpoch && b.BaseSequence == p.Batch.BaseSequence && b.Records.Count == p.Batch.Records.Count {
 				res.BaseOffset = b.BaseOffset
 			}
 		}
@@ -113,7 +113,7 @@ func hazard(t *testing.T, idempotence bool, inFlight int32) []string {
 	f.at(100)
 	failed := false
 	f.produce = func(f *fake, _ Event, r ProduceRequest) (ProduceResponse, bool) {
-		if r.Parts[0].Batch.Records[0].Value == "A" && !failed {
+		if r.Parts[0].Batch.Records.At(0).Value == "A" && !failed {
 			failed = true
 			return refuse(r, NOT_ENOUGH_REPLICAS), true
 		}
@@ -302,7 +302,7 @@ func TestRefusedBatchRenumbersP91(t *testing.T) {
 	f.send(p, 0, "warm")
 	f.at(100)
 	f.produce = func(f *fake, _ Event, r ProduceRequest) (ProduceResponse, bool) {
-		if r.Parts[0].Batch.Records[0].Value == "huge" {
+		if r.Parts[0].Batch.Records.At(0).Value == "huge" {
 			return refuse(r, MESSAGE_TOO_LARGE), true
 		}
 		return f.idempotent(r), true

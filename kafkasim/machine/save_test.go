@@ -57,7 +57,7 @@ func TestLoadedAndClonedWorldsGoOnTheSame(t *testing.T) {
 
 // Keys and values are bytes.
 func TestSavedBytes(t *testing.T) {
-	r := partlog.Record{Key: "\xff", Value: "ä\x00", Timestamp: 7, Flags: partlog.NullKey, HeaderRow: 1}
+	r := partlog.Record{Key: "\xff", Value: "ä\x00", Timestamp: 7, Flags: partlog.NullKey}
 	data, err := r.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)

@@ -220,10 +220,8 @@ func (p *Producer) drained(part *AccPart, slot int32) {
 	b := &p.Live[slot]
 	b.Closed = true
 	b.Status = batchInFlight
-	part.Hint = int32(len(b.Batch.Records))
-	if room := cap(b.Batch.Records); room > len(b.Batch.Records)+len(b.Batch.Records)/4+4 {
-		b.Batch.Records = slices.Clip(append(b.Batch.Records[:0:0], b.Batch.Records...))
-	}
+	part.Hint = int32(len(b.Batch.Records.Data))
+	b.Batch.Records.Trim()
 	if p.Config.EnableIdempotence && b.Batch.BaseSequence < 0 {
 		p.sequence(part, slot)
 	}

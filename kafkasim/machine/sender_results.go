@@ -29,7 +29,7 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 		return
 	}
 	p.Outcomes.at(b.Batch.Serial).LastError = r.Error
-	if r.Error == MESSAGE_TOO_LARGE && len(b.Batch.Records) > 1 {
+	if r.Error == MESSAGE_TOO_LARGE && b.Batch.Records.Count > 1 {
 		s.split(p, slot)
 		p.forget(slot)
 		return
@@ -62,12 +62,12 @@ func (s *State) retry(p *Producer, slot int32, why Code) {
 	b.Retry = true
 	p.reenqueue(slot)
 	s.note(view.Change{Kind: view.Retried, Broker: -1, Partition: s.ordinal(p.tp(b.Ref)), Client: p.Name,
-		A: int64(len(b.Batch.Records)), Text: why.String()})
+		A: int64(b.Batch.Records.Count), Text: why.String()})
 }
 
 // acked tells the application that a batch is written.
 func (s *State) acked(p *Producer, b *LiveBatch, base int64) {
-	count := int32(len(b.Batch.Records))
+	count := b.Batch.Records.Count
 	o := p.Outcomes.at(b.Batch.Serial)
 	o.BaseOffset, o.Decided, o.Count = base, s.Now, count
 	p.decide(b, DeliveryAcked)
@@ -84,7 +84,7 @@ func (s *State) fail(p *Producer, slot int32, why Code, refused bool) {
 	b := &p.Live[slot]
 	part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]
 	p.sequenceFailed(part, slot, why, refused)
-	count := int32(len(b.Batch.Records))
+	count := b.Batch.Records.Count
 	o := p.Outcomes.at(b.Batch.Serial)
 	o.Decided, o.Count, o.Error = s.Now, count, why
 	p.decide(b, DeliveryFailed)
@@ -101,7 +101,7 @@ func (s *State) expireBatch(p *Producer, slot int32) {
 	s.fail(p, slot, TIMEOUT_EXCEPTION, false)
 	if b.Retry && b.Batch.BaseSequence >= 0 {
 		p.Doubt = true
-		part.Unresolved = max(part.Unresolved, b.Batch.BaseSequence+int32(len(b.Batch.Records)))
+		part.Unresolved = max(part.Unresolved, b.Batch.BaseSequence+b.Batch.Records.Count)
 	}
 	if !flying {
 		p.forget(slot)

@@ -18,25 +18,24 @@ func (s *State) split(p *Producer, slot int32) {
 	}
 	first := p.Outcomes.Count
 	var slots []int32
-	for i := range big.Batch.Records {
-		r := big.Batch.Records[i]
-		headers := big.headers(&r)
-		fields := partlog.FieldsSize(&r, headers)
-		if k := len(slots) - 1; k < 0 || !p.Live[slots[k]].take(&r, headers, fields) {
-			small := p.newBatch(big.Created, big.Ref, big.FirstSend, max(size, partlog.BatchSizeBound(fields)), 1)
-			p.Live[small].take(&r, headers, fields)
+	for c := big.Batch.Records.From(0); c.Next(); {
+		headers := c.Headers()
+		fields := partlog.FieldsSize(&c.Record, headers)
+		if k := len(slots) - 1; k < 0 || !p.Live[slots[k]].take(&c.Record, headers, fields) {
+			small := p.newBatch(big.Created, big.Ref, big.FirstSend, max(size, partlog.BatchSizeBound(fields)), 0)
+			p.Live[small].take(&c.Record, headers, fields)
 			slots = append(slots, small)
 		}
 	}
 	for _, small := range slots {
 		b := &p.Live[small]
 		b.Memory, b.Closed, b.Split = 0, true, true
-		p.Outcomes.at(b.Batch.Serial).Count = int32(len(b.Batch.Records))
+		p.Outcomes.at(b.Batch.Serial).Count = b.Batch.Records.Count
 		p.Outcomes.at(b.Batch.Serial).LastError = MESSAGE_TOO_LARGE
 	}
 	p.numberSplit(&big, slot, slots)
 	o := p.Outcomes.at(big.Batch.Serial)
-	o.Split, o.Count = first, int32(len(big.Batch.Records))
+	o.Split, o.Count = first, big.Batch.Records.Count
 	p.Outcomes.settle(big.Batch.Serial)
 	if big.FirstSend < p.FlushBelow {
 		p.FlushLeft += int32(len(slots)) - 1
@@ -45,7 +44,7 @@ func (s *State) split(p *Producer, slot int32) {
 		p.reenqueue(small)
 	}
 	s.note(view.Change{Kind: view.Retried, Broker: -1, Partition: s.ordinal(o.TP), Client: p.Name,
-		A: int64(len(big.Batch.Records)), Text: MESSAGE_TOO_LARGE.String()})
+		A: int64(big.Batch.Records.Count), Text: MESSAGE_TOO_LARGE.String()})
 }
 
 // numberSplit hands the large batch's sequence numbers on to its parts.
@@ -57,7 +56,7 @@ func (p *Producer) numberSplit(big *LiveBatch, slot int32, slots []int32) {
 	for _, small := range slots {
 		b := &p.Live[small].Batch
 		b.ProducerID, b.ProducerEpoch, b.BaseSequence = big.Batch.ProducerID, big.Batch.ProducerEpoch, next
-		next = nextSequence(next, int32(len(b.Records)))
+		next = nextSequence(next, b.Records.Count)
 	}
 	part := &p.Topics[big.Ref.Topic].Parts[big.Ref.Partition]
 	if i := slices.Index(part.InFlight, slot); i >= 0 {
@@ -67,13 +66,13 @@ func (p *Producer) numberSplit(big *LiveBatch, slot int32, slots []int32) {
 
 // take appends a record if it has room (P-31).
 func (b *LiveBatch) take(r *partlog.Record, headers []partlog.Header, fields int32) bool {
-	n := len(b.Batch.Records)
+	n := b.Batch.Records.Count
 	if n == 0 {
 		b.Batch.MaxTimestamp = r.Timestamp
 		b.add(r, headers, partlog.RecordSize(fields, 0, 0))
 		return true
 	}
-	size := partlog.RecordSize(fields, int32(n), r.Timestamp-b.Batch.Records[0].Timestamp)
+	size := partlog.RecordSize(fields, n, r.Timestamp-b.Batch.Records.Base)
 	if b.Batch.Size+size > b.Limit {
 		return false
 	}
@@ -81,20 +80,11 @@ func (b *LiveBatch) take(r *partlog.Record, headers []partlog.Header, fields int
 	return true
 }
 
-// headers are those of a record of the batch.
-func (b *LiveBatch) headers(r *partlog.Record) []partlog.Header {
-	if r.HeaderRow == 0 {
-		return nil
-	}
-	return b.Batch.Headers[r.HeaderRow-1]
-}
-
 // largestBound is the upper bound of the batch's largest record alone in a batch (P-107).
 func (b *LiveBatch) largestBound() int32 {
 	most := int32(0)
-	for i := range b.Batch.Records {
-		r := &b.Batch.Records[i]
-		most = max(most, partlog.BatchSizeBound(partlog.FieldsSize(r, b.headers(r))))
+	for c := b.Batch.Records.From(0); c.Next(); {
+		most = max(most, partlog.BatchSizeBound(partlog.FieldsSize(&c.Record, c.Headers())))
 	}
 	return most
 }

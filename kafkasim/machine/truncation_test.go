@@ -93,7 +93,7 @@ func truncations(b *bench, id int) []int64 {
 func records(l *partlog.Log) []string {
 	var out []string
 	l.Batches(0, func(b *partlog.Batch) bool {
-		for i, r := range b.Records {
+		for i, r := range b.Records.All() {
 			out = append(out, fmt.Sprintf("%d:%s", b.BaseOffset+int64(i), r.Value))
 		}
 		return true

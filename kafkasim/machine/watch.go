@@ -47,7 +47,7 @@ type batchMark struct {
 }
 
 func markOf(b *partlog.Batch) batchMark {
-	return batchMark{b.BaseOffset, int32(len(b.Records)), b.LeaderEpoch, b.Sender, b.Serial}
+	return batchMark{b.BaseOffset, b.Records.Count, b.LeaderEpoch, b.Sender, b.Serial}
 }
 
 // replicaMark is a replica as it was when it was last looked at.

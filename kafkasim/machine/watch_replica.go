@@ -128,13 +128,13 @@ func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
 		if y.ProducerID != x.ProducerID {
 			continue
 		}
-		next := int32((int64(y.BaseSequence) + int64(len(y.Records))) & 0x7fffffff)
+		next := int32((int64(y.BaseSequence) + int64(y.Records.Len())) & 0x7fffffff)
 		if y.ProducerEpoch != x.ProducerEpoch {
 			next = 0
 		}
 		if x.BaseSequence != next || x.ProducerEpoch < y.ProducerEpoch {
 			w.broken(23, "broker %d %s: producer %d, sequence %d at offset %d after the batch with sequence %d and %d records at offset %d",
-				b.ID, w.name(r.TP), x.ProducerID, x.BaseSequence, x.BaseOffset, y.BaseSequence, len(y.Records), y.BaseOffset)
+				b.ID, w.name(r.TP), x.ProducerID, x.BaseSequence, x.BaseOffset, y.BaseSequence, y.Records.Len(), y.BaseOffset)
 		}
 		return
 	}

@@ -2,13 +2,11 @@
 // truncation and reads. It knows nothing of replication.
 package partlog
 
-// Record is one record as a producer made it. Records are immutable once they are in a batch, so logs
-// of several brokers, messages in flight and forks of a whole cluster share them.
+// Record is one record as a producer made it. In a batch it is packed among the others (Records).
 type Record struct {
 	Key, Value string
 	Timestamp  int64 // ms
 	Flags      uint32
-	HeaderRow  int32 // index into Batch.Headers + 1; 0 for no headers
 }
 
 // Flags of a record: a null key or value is not an empty one (P-5).
@@ -25,20 +23,19 @@ type Header struct {
 // Batch is a record batch (magic 2). BaseOffset and LeaderEpoch are stamped by the leader at append;
 // everything else is the producer's.
 type Batch struct {
-	BaseOffset    int64
-	LeaderEpoch   int32
-	ProducerEpoch int16
-	ProducerID    int64 // -1 without idempotence; then ProducerEpoch and BaseSequence are -1 too
-	BaseSequence  int32
-	Size          int32 // bytes, header included (P-101 to P-106)
-	MaxTimestamp  int64 // ms
-	Records       []Record
-	Headers       [][]Header
+	BaseOffset   int64
+	ProducerID   int64 // -1 without idempotence; then ProducerEpoch and BaseSequence are -1 too
+	MaxTimestamp int64 // ms
+	Records      Records
+	LeaderEpoch  int32
+	BaseSequence int32
+	Size         int32 // bytes, header included (P-101 to P-106)
 	// Sender and Serial name the batch for the simulator's own book-keeping: which producer built it
 	// and which of its batches it is. Retries of a batch keep them; Kafka has no such field.
-	Sender int32
-	Serial int32
+	Sender        int32
+	Serial        int32
+	ProducerEpoch int16
 }
 
 // NextOffset is the offset after the batch's last record.
-func (b *Batch) NextOffset() int64 { return b.BaseOffset + int64(len(b.Records)) }
+func (b *Batch) NextOffset() int64 { return b.BaseOffset + int64(b.Records.Count) }

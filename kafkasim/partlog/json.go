@@ -39,17 +39,25 @@ func (t *jsonText) get() (key, value string) {
 
 type jsonRecord struct {
 	jsonText
-	Timestamp int64  `json:",omitempty"`
-	Flags     uint32 `json:",omitempty"`
-	HeaderRow int32  `json:",omitempty"`
+	Timestamp int64    `json:",omitempty"`
+	Flags     uint32   `json:",omitempty"`
+	Headers   []Header `json:",omitempty"`
+}
+
+func (j *jsonRecord) record() Record {
+	r := Record{Timestamp: j.Timestamp, Flags: j.Flags}
+	r.Key, r.Value = j.get()
+	return r
+}
+
+func savedRecord(r *Record) jsonRecord {
+	j := jsonRecord{Timestamp: r.Timestamp, Flags: r.Flags}
+	j.set(r.Key, r.Value)
+	return j
 }
 
 // MarshalJSON writes a record.
-func (r Record) MarshalJSON() ([]byte, error) {
-	j := jsonRecord{Timestamp: r.Timestamp, Flags: r.Flags, HeaderRow: r.HeaderRow}
-	j.set(r.Key, r.Value)
-	return json.Marshal(j)
-}
+func (r Record) MarshalJSON() ([]byte, error) { return json.Marshal(savedRecord(&r)) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (r *Record) UnmarshalJSON(data []byte) error {
@@ -57,8 +65,33 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	*r = Record{Timestamp: j.Timestamp, Flags: j.Flags, HeaderRow: j.HeaderRow}
-	r.Key, r.Value = j.get()
+	*r = j.record()
+	return nil
+}
+
+// MarshalJSON writes records as a list.
+func (r Records) MarshalJSON() ([]byte, error) {
+	list := make([]jsonRecord, 0, r.Count)
+	for c := r.From(0); c.Next(); {
+		j := savedRecord(&c.Record)
+		j.Headers = c.Headers()
+		list = append(list, j)
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Records) UnmarshalJSON(data []byte) error {
+	var list []jsonRecord
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	*r = Records{}
+	for i := range list {
+		x := list[i].record()
+		r.Append(&x, list[i].Headers)
+	}
+	r.Trim()
 	return nil
 }
 

@@ -224,10 +224,10 @@ func (l *Log) OffsetByTime(ts, bound int64) (offset, at int64, epoch int32, ok b
 			if b.MaxTimestamp < ts {
 				continue
 			}
-			for k := range b.Records {
-				o := b.BaseOffset + int64(k)
-				if b.Records[k].Timestamp >= ts && o >= l.LogStart && o < bound {
-					return o, b.Records[k].Timestamp, b.LeaderEpoch, true
+			c := b.Records.From(0)
+			for o := b.BaseOffset; c.Next(); o++ {
+				if c.Timestamp >= ts && o >= l.LogStart && o < bound {
+					return o, c.Timestamp, b.LeaderEpoch, true
 				}
 			}
 		}

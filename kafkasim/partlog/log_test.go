@@ -7,7 +7,7 @@ import (
 
 // batch makes a batch of n records at offset in epoch, of 10 bytes a record.
 func batch(offset int64, epoch int32, n int) Batch {
-	return Batch{BaseOffset: offset, LeaderEpoch: epoch, ProducerID: -1, Size: int32(10 * n), Records: make([]Record, n)}
+	return Batch{BaseOffset: offset, LeaderEpoch: epoch, ProducerID: -1, Size: int32(10 * n), Records: PackRecords(make([]Record, n)...)}
 }
 
 // filled is a log of one-record batches in one epoch, with three to a segment.
@@ -326,7 +326,7 @@ func TestOffsetByTime(t *testing.T) {
 	var l Log
 	for i := range int64(6) {
 		b := batch(2*i, 0, 2)
-		b.Records[0].Timestamp, b.Records[1].Timestamp, b.MaxTimestamp = 10*i, 10*i+5, 10*i+5
+		b.Records, b.MaxTimestamp = PackRecords(Record{Timestamp: 10 * i}, Record{Timestamp: 10*i + 5}), 10*i+5
 		l.Append(b, 50)
 	}
 	for _, c := range []struct{ ts, bound, want int64 }{{0, 12, 0}, {5, 12, 1}, {6, 12, 2}, {41, 12, 9}, {41, 9, -1}, {56, 12, -1}} {

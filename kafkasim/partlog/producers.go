@@ -124,7 +124,7 @@ func (l *Log) idempotent() bool {
 
 // lastSequence is the sequence of a batch's last record; sequences wrap from 2147483647 to 0 (P-82).
 func lastSequence(b *Batch) int32 {
-	return int32((int64(b.BaseSequence) + int64(len(b.Records)) - 1) & 0x7fffffff)
+	return int32((int64(b.BaseSequence) + int64(b.Records.Count) - 1) & 0x7fffffff)
 }
 
 func nextSequence(last int32) int32 { return int32((int64(last) + 1) & 0x7fffffff) }

@@ -45,17 +45,12 @@ func RecordSize(fields, offsetDelta int32, timestampDelta int64) int32 {
 // producer checks sizes and allocates buffers before it knows better.
 func BatchSizeBound(fields int32) int32 { return BatchOverhead + recordOverheadMax + fields }
 
-// BatchSize is the size of a batch of these records in bytes, uncompressed (P-105, P-106). Records name
-// their headers by HeaderRow, as in Batch.
-func BatchSize(records []Record, headers [][]Header) int32 {
+// BatchSize is the size of a batch of these records in bytes, uncompressed (P-105, P-106).
+func BatchSize(records *Records) int32 {
 	n := int32(BatchOverhead)
-	for i := range records {
-		r := &records[i]
-		var h []Header
-		if r.HeaderRow > 0 {
-			h = headers[r.HeaderRow-1]
-		}
-		n += RecordSize(FieldsSize(r, h), int32(i), r.Timestamp-records[0].Timestamp)
+	c := records.From(0)
+	for i := int32(0); c.Next(); i++ {
+		n += RecordSize(FieldsSize(&c.Record, c.Headers()), i, c.Timestamp-records.Base)
 	}
 	return n
 }

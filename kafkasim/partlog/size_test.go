@@ -80,7 +80,7 @@ func TestBatchSizesP106(t *testing.T) {
 		for range c.n {
 			rs = append(rs, sized(c.key, c.value, 5))
 		}
-		if got := BatchSize(rs, nil); got != c.want {
+		if got := batchSize(rs...); got != c.want {
 			t.Errorf("%d records of %d, %d bytes: %d, want %d", c.n, c.key, c.value, got, c.want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestBatchSizeByTimestampDelta(t *testing.T) {
 		delta int64
 		want  int32
 	}{{0, 127}, {63, 127}, {64, 128}, {8191, 128}, {8192, 129}, {-1, 127}} {
-		if got := BatchSize([]Record{sized(6, 20, 1000), sized(6, 20, 1000+c.delta)}, nil); got != c.want {
+		if got := batchSize(sized(6, 20, 1000), sized(6, 20, 1000+c.delta)); got != c.want {
 			t.Errorf("timestamp %+d: %d bytes, want %d", c.delta, got, c.want)
 		}
 	}
@@ -108,8 +108,9 @@ func TestBatchSizeWithHeaders(t *testing.T) {
 		{[]Header{{"abc", "12345"}}, 104}, {[]Header{{"abc", ""}}, 99}, {[]Header{big, big, big}, 434},
 	} {
 		r := sized(6, 20, 0)
-		r.HeaderRow = 1
-		if got := BatchSize([]Record{r}, [][]Header{c.headers}); got != c.want {
+		var records Records
+		records.Append(&r, c.headers)
+		if got := BatchSize(&records); got != c.want {
 			t.Errorf("%d headers: %d bytes, want %d", len(c.headers), got, c.want)
 		}
 	}
@@ -126,4 +127,9 @@ func TestBatchSizeBoundP107(t *testing.T) {
 			t.Errorf("%d, %d: bound %d, want %d", c.key, c.value, got, c.want)
 		}
 	}
+}
+
+func batchSize(records ...Record) int32 {
+	r := PackRecords(records...)
+	return BatchSize(&r)
 }

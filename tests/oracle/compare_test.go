@@ -139,8 +139,8 @@ func (r *replay) compareLog(broker int, tp machine.TopicPartition, want *logSnap
 // recordsOf lists a batch as recordings do: "offset:value".
 func recordsOf(b *partlog.Batch) []string {
 	var out []string
-	for i := range b.Records {
-		out = append(out, fmt.Sprintf("%d:%s", b.BaseOffset+int64(i), b.Records[i].Value))
+	for i, x := range b.Records.All() {
+		out = append(out, fmt.Sprintf("%d:%s", b.BaseOffset+int64(i), x.Value))
 	}
 	return out
 }
@@ -160,7 +160,7 @@ func (r *replay) dumpLog(op Operation, saw json.RawMessage) error {
 				r.pids[b.ProducerID] = fmt.Sprintf("P%d", len(r.pids)+1)
 			}
 			s.PID = r.pids[b.ProducerID]
-			s.Seq = []int32{b.BaseSequence, b.BaseSequence + int32(len(b.Records)) - 1}
+			s.Seq = []int32{b.BaseSequence, b.BaseSequence + b.Records.Count - 1}
 		}
 		got = append(got, s)
 		return true

@@ -106,7 +106,7 @@ func crafted(spec string) (partlog.Log, error) {
 		}
 		for range n {
 			l.Append(partlog.Batch{BaseOffset: l.End, LeaderEpoch: epoch, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Size: 70, Sender: -2,
-				Serial: epoch<<16 + int32(l.End), Records: []partlog.Record{{Value: fmt.Sprintf("e%d@%d", epoch, l.End), Flags: partlog.NullKey}}}, 1<<30)
+				Serial: epoch<<16 + int32(l.End), Records: partlog.PackRecords(partlog.Record{Value: fmt.Sprintf("e%d@%d", epoch, l.End), Flags: partlog.NullKey})}, 1<<30)
 		}
 	}
 	return l, nil

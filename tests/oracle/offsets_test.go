@@ -111,7 +111,7 @@ func (r *replay) consumerStart(op Operation, saw json.RawMessage) error {
 		r.await(5000*millis, func() bool { return !c.Poll.Running })
 		if len(c.Poll.Records) > 0 && first == "none" {
 			x := &c.Poll.Records[0]
-			first = fmt.Sprintf("%d:%s", x.Offset, x.Records[0].Value)
+			first = fmt.Sprintf("%d:%s", x.Offset, x.Records.At(int(x.From)).Value)
 		}
 		if c.Poll.Error != machine.NONE {
 			exception = c.Poll.Error.String()

@@ -165,10 +165,10 @@ func (r *replay) call(broker int, p machine.Payload) machine.Payload {
 func (r *replay) batch(values []string) partlog.Batch {
 	b := partlog.Batch{ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Sender: -1, Serial: int32(r.correlation)}
 	for _, v := range values {
-		b.Records = append(b.Records, partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: r.Now / millis})
+		b.Records.Append(&partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: r.Now / millis}, nil)
 	}
 	b.MaxTimestamp = r.Now / millis
-	b.Size = partlog.BatchSize(b.Records, nil)
+	b.Size = partlog.BatchSize(&b.Records)
 	return b
 }
 
