@@ -2,6 +2,7 @@ package goeval
 
 import (
 	"fmt"
+	"log"
 	"reflect"
 
 	"kafkalab/kernel/goeval/internal/exec"
@@ -44,9 +45,14 @@ var intrinsics = map[string]intrinsicFunc{
 		c.Exit(int(a[0].Int()), "os.Exit")
 		return nil
 	},
-	"log.Fatal":   fatal("log.Fatal", func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
-	"log.Fatalln": fatal("log.Fatalln", func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
-	"log.Fatalf":  fatal("log.Fatalf", func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"log.Fatal":          fatal("log.Fatal", func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
+	"log.Fatalln":        fatal("log.Fatalln", func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
+	"log.Fatalf":         fatal("log.Fatalf", func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"log.Logger.Fatal":   loggerFatal(func(a []reflect.Value) string { return fmt.Sprint(a[1].Interface().([]any)...) }),
+	"log.Logger.Fatalln": loggerFatal(func(a []reflect.Value) string { return fmt.Sprintln(a[1].Interface().([]any)...) }),
+	"log.Logger.Fatalf": loggerFatal(func(a []reflect.Value) string {
+		return fmt.Sprintf(a[1].String(), a[2].Interface().([]any)...)
+	}),
 	"maps.clone": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
 		return []reflect.Value{cloneMap(a[0])}
 	},
@@ -69,6 +75,15 @@ func fatal(what string, text func(a []reflect.Value) string) intrinsicFunc {
 	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
 		e.std.logger().Print(text(a))
 		c.Exit(1, what)
+		return nil
+	}
+}
+
+// loggerFatal is Fatal of a logger that a cell made.
+func loggerFatal(text func(a []reflect.Value) string) intrinsicFunc {
+	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		a[0].Interface().(*log.Logger).Print(text(a))
+		c.Exit(1, "log.Logger.Fatal")
 		return nil
 	}
 }

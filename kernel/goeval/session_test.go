@@ -230,6 +230,7 @@ func TestWhatWouldEndAProcess(t *testing.T) {
 		{"type S struct{}\nfunc (s S) String() string { return fmt.Sprint(s) }\nfmt.Sprint(S{})", "StackOverflow"},
 		{"os.Exit(3)", "Exit"},
 		{"log.Fatal(\"x\")", "Exit"},
+		{"log.New(os.Stderr, \"\", 0).Fatalf(\"%d\", 1)", "Exit"},
 		{"make([]byte, 1<<44)", "OutOfMemory"},
 		{"make([]int, -1+len(os.Args)*0)", "RuntimeError"},
 		{"var p *struct{ a [1 << 20]int }\np.a[99999]", "RuntimeError"},

@@ -50,12 +50,24 @@ func (c *compiler) methodOn(x value, obj *types.Func, pos token.Pos) callee {
 	if c.m.Space.Local(obj.Pkg()) {
 		return callee{sig: sig, recv: &r, fn: c.methodFunc(obj, x.t)}
 	}
+	if n, ok := types.Unalias(deref(x.t)).(*types.Named); ok && n.Obj().Pkg() != nil {
+		if in := c.m.Intrinsic(n.Obj().Pkg().Path(), n.Obj().Name()+"."+obj.Name()); in != nil {
+			return callee{sig: sig, recv: &r, intrinsic: in}
+		}
+	}
 	rt := c.rt(x.t)
 	m, ok := rt.MethodByName(obj.Name())
 	if !ok {
 		c.refuse(pos, "method %s of %s is not available in cells", obj.Name(), x.t)
 	}
 	return callee{sig: sig, recv: &r, compiled: m.Func}
+}
+
+func deref(t types.Type) types.Type {
+	if p, ok := t.(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
 }
 
 func withoutRecv(sig *types.Signature) *types.Signature {
