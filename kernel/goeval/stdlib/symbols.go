@@ -1053,6 +1053,7 @@ func symbols40() map[string]reflect.Value {
 		"Input":        reflect.ValueOf(p40.Input),
 		"NewBar":       reflect.ValueOf(p40.NewBar),
 		"NewHandle":    reflect.ValueOf(p40.NewHandle),
+		"NewMeter":     reflect.ValueOf(p40.NewMeter),
 		"NextInput":    reflect.ValueOf(p40.NextInput),
 		"Notebook":     reflect.ValueOf((*p40.Notebook)(nil)),
 		"Page":         reflect.ValueOf(p40.Page),
