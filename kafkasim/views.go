@@ -2,11 +2,8 @@ package kafkasim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"kafkalab/kafkasim/config"
-	"kafkalab/kafkasim/machine"
 	"kafkalab/kafkasim/view"
 )
 
@@ -139,65 +136,4 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
-}
-
-// Description is what kafka-topics.sh --describe prints.
-type Description struct{ text string }
-
-// String is the tool's output.
-func (d *Description) String() string { return d.text }
-
-// Describe shows topics as kafka-topics.sh --describe does: those that are named, or all, by name. Under
-// other rules than those of plain Kafka 4.3 the first line says which.
-func (c *Cluster) Describe(topics ...string) *Description {
-	if len(topics) == 0 {
-		topics = c.topicNames()
-		slices.Sort(topics)
-	}
-	if len(topics) == 0 {
-		return &Description{"There are no topics."}
-	}
-	var out []string
-	if line := c.generationLine(); line != "" {
-		out = append(out, line)
-	}
-	for _, name := range topics {
-		t := c.topicIndex("Describe", name)
-		out = append(out, c.describeTopic(t)...)
-	}
-	return &Description{strings.Join(out, "\n")}
-}
-
-// describeTopic is O-20 and O-21: a line for the topic, and one that begins with a tab for each partition,
-// its replicas with the preferred leader first (O-22).
-func (c *Cluster) describeTopic(t int32) []string {
-	topic := &c.image().Topics[t]
-	rf := len(topic.Partitions[0].Replicas) - len(topic.Partitions[0].Adding)
-	out := []string{fmt.Sprintf("Topic: %s\tTopicId: %s\tPartitionCount: %d\tReplicationFactor: %d\tConfigs: %s",
-		topic.Name, topicID(c.s.World.Seed, t), len(topic.Partitions), rf, c.topicConfigs(topic))}
-	for p := range topic.Partitions {
-		r := &topic.Partitions[p]
-		leader := "none"
-		if r.Leader != machine.NoNode {
-			leader = fmt.Sprint(r.Leader)
-		}
-		moving := ""
-		if len(r.Adding) > 0 || len(r.Removing) > 0 {
-			moving = "\tAdding Replicas: " + commas(ints(r.Adding)) + "\tRemoving Replicas: " + commas(ints(r.Removing))
-		}
-		out = append(out, fmt.Sprintf("\tTopic: %s\tPartition: %d\tLeader: %s\tReplicas: %s\tIsr: %s%s\tElr: %s\tLastKnownElr: %s",
-			topic.Name, p, leader, commas(ints(r.Replicas)), commas(ints(r.ISR)), moving, commas(ints(r.ELR)), commas(ints(r.LastKnownELR))))
-	}
-	return out
-}
-
-// topicConfigs are the properties that the topic sets, and, with eligible leader replicas, the minimum ISR
-// that a cluster with them is formatted with (O-20).
-func (c *Cluster) topicConfigs(topic *machine.TopicImage) string {
-	set := topic.Set
-	if c.s.World.ELR && !slices.Contains(set, "min.insync.replicas") {
-		set = append(slices.Clone(set), "min.insync.replicas")
-		slices.Sort(set)
-	}
-	return strings.Join(config.TopicValues(topic.Props, set), ",")
 }

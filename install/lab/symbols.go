@@ -391,6 +391,7 @@ func symbols4() map[string]reflect.Value {
 		"Deletion":    reflect.ValueOf((*p4.Deletion)(nil)),
 		"Delivery":    reflect.ValueOf((*p4.Delivery)(nil)),
 		"Description": reflect.ValueOf((*p4.Description)(nil)),
+		"Dump":        reflect.ValueOf((*p4.Dump)(nil)),
 		"Event":       reflect.ValueOf((*p4.Event)(nil)),
 		"Header":      reflect.ValueOf((*p4.Header)(nil)),
 		"Links":       reflect.ValueOf((*p4.Links)(nil)),

@@ -103,6 +103,16 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return e.table(args)
 	case "describe": // describe [orders]: kafka-topics.sh --describe
 		return e.describe(args)
+	case "dump": // dump orders-0 [2]: kafka-dump-log.sh --print-data-log, of the leader or of a broker
+		topic, id, err := partition(args.word(0))
+		if err != nil {
+			return "", err
+		}
+		brokers, err := args.numbers(1)
+		if err != nil {
+			return "", err
+		}
+		return e.C.DumpLog(topic, id, brokers...).String(), nil
 	case "show": // show orders-0 | deliveries | producers | consumers | brokers | inflight | counters | script
 		return e.show(args)
 	case "check": // check: the invariants; check broken: those that do not hold
