@@ -37,7 +37,7 @@ func (s *State) Clone() *State {
 	for i := range c.Consumers {
 		c.Consumers[i] = s.Consumers[i].clone()
 	}
-	c.Truth.Acked, c.Truth.Partitions = slices.Clone(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
+	c.Truth.Acked, c.Truth.Partitions = slices.Clip(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
 	c.Deletions = slices.Clone(s.Deletions)
 	c.Notes, c.Watching, c.Answers, c.Losses = nil, false, nil, nil
 	return &c

@@ -5,15 +5,6 @@
 // fails as a whole (P-71).
 package machine
 
-// SendRun says that the records from number First on went to a batch, one after the other, beginning at
-// its record Index, until the next run. The last run's At differs or its batch does.
-type SendRun struct {
-	First int64
-	At    int64 // µs: when send() was called
-	Batch int32 // serial
-	Index int32
-}
-
 // BatchOutcome is what became of a batch.
 type BatchOutcome struct {
 	TP         TopicPartition
@@ -94,10 +85,8 @@ func (o *Outcomes) clone() Outcomes {
 // noteSend records which batch a record went to.
 func (p *Producer) noteSend(n, at int64, batch, index int32) {
 	p.Placed = n + 1
-	if k := p.Runs.len() - 1; k >= 0 {
-		if r := p.Runs.at(k); r.Batch == batch && r.At == at && int64(r.Index)+n-r.First == int64(index) {
-			return
-		}
+	if r := &p.Runs.Last; p.Runs.Open.Count > 0 && r.Batch == batch && r.At == at && int64(r.Index)+n-r.First == int64(index) {
+		return
 	}
 	p.Runs.add(SendRun{First: n, At: at, Batch: batch, Index: index})
 }
@@ -121,7 +110,7 @@ func (s *State) Delivery(producer int32, number int64) Delivery {
 	if number >= p.Placed {
 		return d // a crash took it before it was in a batch
 	}
-	run := p.Runs.at(p.Runs.find(number))
+	run := p.Runs.find(number)
 	serial, index := p.Outcomes.locate(run.Batch, run.Index+int32(number-run.First))
 	o := p.Outcomes.at(serial)
 	d.Status, d.TP, d.SentAt, d.DecidedAt, d.Attempts = o.Status, o.TP, run.At, o.Decided, o.Attempts
@@ -143,7 +132,7 @@ func (s *State) BatchSerial(producer int32, number int64) int32 {
 	if number >= p.Placed {
 		return -1
 	}
-	run := p.Runs.at(p.Runs.find(number))
+	run := p.Runs.find(number)
 	serial, _ := p.Outcomes.locate(run.Batch, run.Index+int32(number-run.First))
 	return serial
 }

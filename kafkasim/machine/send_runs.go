@@ -1,46 +1,102 @@
 package machine
 
-import "sort"
+import (
+	"encoding/binary"
+	"sort"
+)
 
-// sendRunChunk is how many runs lie together; full chunks never change again but for their last run, which
-// does not either once there is a next.
-const sendRunChunk = 512
+// SendRun says that the records from number First on went to a batch, one after the other, beginning at
+// its record Index, until the next run. The last run's At differs or its batch does.
+type SendRun struct {
+	First int64
+	At    int64 // µs: when send() was called
+	Batch int32 // serial
+	Index int32
+}
 
-// SendRuns are a producer's runs by number. They lie in chunks, so that the list neither moves as it
-// grows nor is copied by clones.
+// SendRuns are a producer's runs by number. Where keys decide there is a run for nearly every record, so they are
+// packed: each is told by how it differs from the one before, which takes four or five bytes.
+//
+// What is there never changes, and clones share it.
 type SendRuns struct {
-	Chunks [][]SendRun // all but the last are full
+	Full []RunChunk
+	Open RunChunk // the chunk that grows
+	Last SendRun  // the newest
 }
 
-func (r *SendRuns) len() int {
-	if len(r.Chunks) == 0 {
-		return 0
-	}
-	return (len(r.Chunks)-1)*sendRunChunk + len(r.Chunks[len(r.Chunks)-1])
+// RunChunk is a row of runs that is read from its beginning.
+type RunChunk struct {
+	First int64 // number of its first record
+	Count int32
+	Data  []byte
 }
 
-func (r *SendRuns) at(i int) *SendRun { return &r.Chunks[i/sendRunChunk][i%sendRunChunk] }
+// sendRunChunk is how many runs a full chunk has.
+const sendRunChunk = 256
 
 func (r *SendRuns) add(x SendRun) {
-	last := len(r.Chunks) - 1
-	if last < 0 || len(r.Chunks[last]) == sendRunChunk {
-		r.Chunks = append(r.Chunks, nil)
-		last++
+	before := r.Last
+	if r.Open.Count == sendRunChunk {
+		r.Full = append(r.Full, r.Open)
+		r.Open = RunChunk{Data: make([]byte, 0, len(r.Open.Data))}
 	}
-	r.Chunks[last] = append(r.Chunks[last], x)
+	if r.Open.Count == 0 {
+		r.Open.First, before = x.First, SendRun{}
+	}
+	d := binary.AppendUvarint(r.Open.Data, uint64(x.First-before.First))
+	d = binary.AppendVarint(d, x.At-before.At)
+	d = binary.AppendVarint(d, int64(x.Batch-before.Batch))
+	r.Open.Data = binary.AppendUvarint(d, uint64(x.Index))
+	r.Open.Count++
+	r.Last = x
 }
 
-// find is the run of a number, -1 for none.
-func (r *SendRuns) find(number int64) int {
-	return sort.Search(r.len(), func(i int) bool { return r.at(i).First > number }) - 1
+// find is the run of a record that is in one.
+func (r *SendRuns) find(number int64) SendRun {
+	c := &r.Open
+	if i := sort.Search(len(r.Full), func(i int) bool { return r.Full[i].First > number }) - 1; i >= 0 && (c.Count == 0 || number < c.First) {
+		c = &r.Full[i]
+	}
+	x := runReader{rest: c.Data}
+	for x.more(number) {
+		x.next()
+	}
+	return x.SendRun
 }
 
-// clone shares all runs: one that is there never changes. The copy has no room, so that the first append
-// moves the last chunk apart.
+// runReader goes through a chunk.
+type runReader struct {
+	SendRun
+	rest []byte
+}
+
+// more tells whether there is a run that begins at or before a number.
+func (r *runReader) more(number int64) bool {
+	if len(r.rest) == 0 {
+		return false
+	}
+	d, _ := binary.Uvarint(r.rest)
+	return r.First+int64(d) <= number
+}
+
+func (r *runReader) next() {
+	first, n := binary.Uvarint(r.rest)
+	at, m := binary.Varint(r.rest[n:])
+	n += m
+	batch, m := binary.Varint(r.rest[n:])
+	n += m
+	index, m := binary.Uvarint(r.rest[n:])
+	r.rest = r.rest[n+m:]
+	r.First += int64(first)
+	r.At += at
+	r.Batch += int32(batch)
+	r.Index = int32(index)
+}
+
+// clone shares all runs. The copy has no room, so that the first append moves the open chunk apart.
 func (r *SendRuns) clone() SendRuns {
-	c := SendRuns{Chunks: append([][]SendRun(nil), r.Chunks...)}
-	if last := len(c.Chunks) - 1; last >= 0 {
-		c.Chunks[last] = c.Chunks[last][:len(c.Chunks[last]):len(c.Chunks[last])]
-	}
+	c := *r
+	c.Full = r.Full[:len(r.Full):len(r.Full)]
+	c.Open.Data = r.Open.Data[:len(r.Open.Data):len(r.Open.Data)]
 	return c
 }

@@ -88,6 +88,7 @@ func (s *State) judgeLosses(tp TopicPartition) {
 	if r == nil || r.Role != Leader {
 		return
 	}
+	own := false // clones share the list, so that what it says of the past stays
 	for i := range s.Truth.Acked {
 		a := &s.Truth.Acked[i]
 		if a.TP != tp || a.BaseOffset < 0 || a.BaseOffset < r.Log.LogStart {
@@ -100,6 +101,13 @@ func (s *State) judgeLosses(tp TopicPartition) {
 				s.Losses = append(s.Losses, int32(i))
 			}
 			s.note(view.Change{Kind: view.Lost, Broker: -1, Partition: s.ordinal(tp), A: a.BaseOffset, B: int64(a.Count)})
+		}
+		if lost == a.Lost {
+			continue
+		}
+		if !own {
+			s.Truth.Acked, own = slices.Clone(s.Truth.Acked), true
+			a = &s.Truth.Acked[i]
 		}
 		a.Lost = lost
 	}
