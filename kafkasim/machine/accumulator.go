@@ -124,13 +124,11 @@ func (s *State) place(p *Producer, n, at int64, topic string, partition int32, r
 		s.failSend(p, n, at, RECORD_TOO_LARGE) // P-40
 		return WaitNothing
 	}
-	if partition != anyPartition {
-		ref := PartRef{t, partition}
-		if s.appendLast(p, n, at, ref, r, headers, fields) > 0 {
-			return WaitNothing
-		}
-		_, wait := s.appendNew(p, n, at, ref, r, headers, fields)
-		return wait
+	switch {
+	case partition != anyPartition:
+		return s.appendTo(p, n, at, PartRef{t, partition}, r, headers, fields)
+	case s.World.Rules.Without(StickyByBytes):
+		return s.placeAsBefore(p, n, at, t, r, headers, fields)
 	}
 	return s.placeSticky(p, n, at, t, r, headers, fields)
 }

@@ -18,6 +18,7 @@ const fetchMaxBytes = 57671680
 func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
 	results, bytes, urgent := s.readFetch(b, &m, true)
 	if m.MaxWaitMs <= 0 || len(m.Parts) == 0 || bytes >= m.MinBytes || urgent {
+		s.toldHighWatermark(b, m.Replica, results)
 		s.reply(b, e.From, e.Conn, e.Correlation, FetchResponse{Parts: results})
 		return
 	}
@@ -34,6 +35,7 @@ func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
 // now; the follower is not credited a second time (R2.5).
 func (s *State) finishFetch(b *Broker, d *DelayedFetch) {
 	results, _, _ := s.readFetch(b, &d.Request, false)
+	s.toldHighWatermark(b, d.Request.Replica, results)
 	s.reply(b, d.From, d.Conn, d.Correlation, FetchResponse{Parts: results})
 }
 
@@ -172,6 +174,9 @@ func (s *State) fetchReady(b *Broker, m *FetchRequest) bool {
 			if epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End); epoch < p.LastFetchedEpoch || end < p.FetchOffset {
 				return true
 			}
+		}
+		if s.wantsHighWatermark(r, m.Replica) {
+			return true
 		}
 		n, older := l.Available(p.FetchOffset, bound, m.MinBytes-bytes)
 		bytes += n

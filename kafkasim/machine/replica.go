@@ -66,6 +66,7 @@ type Remote struct {
 	LastFetch          int64 // µs
 	LastCaughtUp       int64 // µs
 	BrokerEpoch        int64 // of its last fetch, -1 for none
+	SentHW             int64 // the high watermark that it was last told
 }
 
 // replica finds a broker's replica of a partition; nil when it has none.

@@ -152,3 +152,30 @@ func (s *State) writeISR(b *Broker, r *Replica, change ISRChange) {
 		s.completeProduces(b, r.TP)
 	}
 }
+
+// wantsHighWatermark tells whether a follower's parked fetch ends because there is a high watermark that it has
+// not been told of, as it did in 2.4 and 2.5 (R2.5, KAFKA-9952).
+func (s *State) wantsHighWatermark(r *Replica, follower NodeID) bool {
+	if follower == NoNode || s.World.Rules.On(HighWatermarkWaits) {
+		return false
+	}
+	return slices.ContainsFunc(r.Remotes, func(x Remote) bool { return x.Broker == follower && x.SentHW < r.Log.HighWatermark })
+}
+
+// toldHighWatermark keeps what a follower is told.
+func (s *State) toldHighWatermark(b *Broker, follower NodeID, results []FetchResult) {
+	if follower == NoNode || s.World.Rules.On(HighWatermarkWaits) {
+		return
+	}
+	for i := range results {
+		r := b.replica(results[i].TP)
+		if r == nil || r.Role != Leader {
+			continue
+		}
+		for j := range r.Remotes {
+			if x := &r.Remotes[j]; x.Broker == follower {
+				x.SentHW = max(x.SentHW, results[i].HighWatermark)
+			}
+		}
+	}
+}
