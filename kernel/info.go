@@ -1,11 +1,6 @@
 package kernel
 
-import (
-	"os"
-	"runtime"
-
-	"kafkalab/kernel/wire"
-)
+import "kafkalab/kernel/wire"
 
 // kernelInfo answers kernel_info_request, on shell and on control.
 func (k *Kernel) kernelInfo(*request) any {
@@ -44,22 +39,4 @@ func (k *Kernel) connect(*request) any {
 		}
 	}
 	return content
-}
-
-// usage answers usage_request (an extension of ipykernel's that resource monitors ask) with what a
-// program knows of itself.
-func (k *Kernel) usage(*request) any {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	return map[string]any{
-		"status":        "ok",
-		"hostname":      host,
-		"pid":           os.Getpid(),
-		"cpu_count":     runtime.NumCPU(),
-		"kernel_memory": mem.Sys - mem.HeapReleased,
-	}
 }

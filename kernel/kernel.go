@@ -44,6 +44,7 @@ type Kernel struct {
 	interrupts sync.Mutex                 // held while cell changes or is interrupted
 	asker      asker
 	ports      atomic.Pointer[map[string]any]
+	meters     *meters
 
 	stopping atomic.Bool
 	restart  atomic.Bool
@@ -61,6 +62,7 @@ func New(lang Language, opts Options) *Kernel {
 		shells:  newShells(),
 		tools:   newLane(),
 		control: newLane(),
+		meters:  newMeters(),
 		done:    make(chan struct{}),
 	}
 	k.iopub = newPublisher(k.publish, opts.Limits)

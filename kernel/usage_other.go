@@ -1,0 +1,9 @@
+//go:build !linux
+
+package kernel
+
+func residentMemory() uint64 { return goMemory() }
+
+func hostTime() (busy, all uint64, ok bool) { return 0, 0, false }
+
+func machineMemory() (m hostMemory, ok bool) { return m, false }
