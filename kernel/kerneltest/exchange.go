@@ -95,11 +95,15 @@ func (ex *Exchange) Result() string {
 	return ""
 }
 
-// Transcript writes the exchange as lines, for golden files: what came on iopub, then the reply.
+// Transcript writes the exchange as lines, for golden files: what came on iopub,
+// the questions on stdin, then the reply.
 func (ex *Exchange) Transcript() string {
 	var b strings.Builder
 	for _, m := range ex.IOPub() {
 		fmt.Fprintf(&b, "iopub  %s\n", describe(m))
+	}
+	for _, content := range ex.Asked() {
+		fmt.Fprintf(&b, "stdin  input_request %s\n", content)
 	}
 	if reply := ex.ReplyMessage(); reply != nil {
 		fmt.Fprintf(&b, "%-6s %s\n", reply.Channel, describe(*reply))
