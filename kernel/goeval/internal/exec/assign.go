@@ -394,12 +394,13 @@ func (c *compiler) incDec(s *ast.IncDecStmt) stmt {
 	if s.Tok == token.DEC {
 		op = token.SUB
 	}
+	pre := c.hoistOp(s.X, nil)
 	l := c.lvalue(s.X)
 	x := l.load()
 	one := c.constant(oneConstant, x.t)
 	if inc := fastIncrement(op, x, one); inc != nil {
-		return inc
+		return after(pre, inc)
 	}
 	v := value{t: x.t, k: x.k, ev: arith(x.k, op, s.TokPos, x.ev, one.ev)}
-	return after(c.hoistOp(s.X, nil), sequence(append(l.prep, l.store(v))))
+	return after(pre, sequence(append(l.prep, l.store(v))))
 }

@@ -25,6 +25,7 @@ func (c *compiler) expr(e ast.Expr) value {
 	if tv.Value != nil {
 		return c.constantExpr(tv)
 	}
+	defer c.fn.scope()()
 	if tv.IsNil() {
 		return value{t: types.Typ[types.UntypedNil], nil: true}
 	}

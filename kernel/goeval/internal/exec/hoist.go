@@ -24,6 +24,18 @@ func (c *compiler) hoist(operands ...ast.Expr) func(*Frame) {
 	return s.compile()
 }
 
+// scope lets what is hoisted from here on be forgotten at the end of an expression or statement: if it is
+// compiled again, its calls must be computed again.
+func (f *fnState) scope() func() {
+	n := len(f.lifted)
+	return func() {
+		for _, e := range f.lifted[n:] {
+			delete(f.hoisted, e)
+		}
+		f.lifted = f.lifted[:n]
+	}
+}
+
 // hoistOp is hoist for lhs op= rhs: lhs is read after the calls in rhs.
 func (c *compiler) hoistOp(lhs, rhs ast.Expr) func(*Frame) {
 	s := hoistScan{c: c}
@@ -69,6 +81,7 @@ func (s *hoistScan) compile() func(*Frame) {
 		tmp := c.temp(t)
 		pre = append(pre, c.ops(t).store(tmp, v.ev))
 		c.fn.hoisted[e] = tmp
+		c.fn.lifted = append(c.fn.lifted, e)
 	}
 	return func(fr *Frame) {
 		for _, p := range pre {

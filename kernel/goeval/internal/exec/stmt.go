@@ -17,6 +17,7 @@ type jump struct {
 // stmt compiles a statement; nil for one that does nothing.
 func (c *compiler) stmt(s ast.Stmt) stmt {
 	defer c.under(s)()
+	defer c.fn.scope()()
 	switch s := s.(type) {
 	case *ast.ExprStmt:
 		return c.exprStmt(s.X)

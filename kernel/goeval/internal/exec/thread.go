@@ -167,6 +167,7 @@ type Panic struct {
 // caught makes a Panic of what recover returned, or finds the one it already was.
 func (th *Thread) caught(r any) *Panic {
 	if p := th.pending; p != nil && sameWords(p.Value, r) {
+		th.pending = nil // a later panic with an equal value is another one
 		return p
 	}
 	p := &Panic{Value: r, Trace: th.trace()}
@@ -176,7 +177,7 @@ func (th *Thread) caught(r any) *Panic {
 	if StackDump != nil {
 		StackDump(r, debug.Stack())
 	}
-	th.pending = p
+	th.pending = nil
 	return p
 }
 
