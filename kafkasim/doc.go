@@ -13,5 +13,6 @@
 // value (a Delivery that failed with NOT_ENOUGH_REPLICAS); a mistake of the caller panics with a
 // *UsageError, whose text says where, what, and what would have been right.
 //
-// The rules are those of Kafka 4.3, as FIDELITY.md lists them; what is not there is refused by name.
+// The rules are those of Kafka 4.3, or of the version that World.Kafka names, as FIDELITY.md lists them; what
+// is not there is refused by name. Cluster.Replay runs the same commands under other rules.
 package kafkasim

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/machine"
 )
 
 // ruleID is a rule as code cites it: R1.12a is a part of R1.12.
@@ -115,6 +116,20 @@ func TestEveryPropertyIsRead(t *testing.T) {
 			if name := x.Field(i).Name; !regexp.MustCompile(`\.` + name + `\b`).MatchString(text.String()) {
 				t.Errorf("config.%s.%s is taken and never read", x.Name(), name)
 			}
+		}
+	}
+}
+
+// Every switch of a generation is listed once, in words.
+func TestFidelityListsEverySwitch(t *testing.T) {
+	text, err := os.ReadFile("FIDELITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range machine.Switches() {
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(i.Name) + ` \| (modelled|simplified|absent) \| ` + regexp.QuoteMeta(i.Source) + `: .+ \|$`)
+		if n := len(row.FindAllString(string(text), -1)); n != 1 {
+			t.Errorf("%s (%s) has %d rows", i.Name, i.Source, n)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (c *partitionChange) valid(id NodeID) bool {
 	return id != NoNode && (slices.Contains(c.isr, id) || eligible) && c.acceptable(id)
 }
 
-// canElectLastKnown is the last known leader's chance (R3.16): nobody is in sync or eligible any more. It
+// canElectLastKnown is the last known leader's chance (R3.16; R4.11 with a minimum of 1): nobody is in sync or eligible any more. It
 // ignores unclean.leader.election.enable, as it reproduces what happened before ELR.
 func (c *partitionChange) canElectLastKnown() bool {
 	return c.elrEnabled && len(c.isr) == 0 && len(c.elr) == 0 && len(c.old.LastKnownELR) == 1 &&
