@@ -110,11 +110,11 @@ func (e entry) fork() entry {
 // clip gives up the spare room of a slice, so that appending to it copies.
 func clip[T any](s []T) []T { return s[:len(s):len(s)] }
 
-// carryOut repeats an entry on a state.
-func (e *entry) carryOut(s *machine.State) {
+// carryOut repeats an entry on a state; what was sent is read from the present.
+func (e *entry) carryOut(s *machine.State, present *sent) {
 	s.Now = e.at
 	if e.sends != nil {
-		e.sends.carryOut(s)
+		present.carryOut(e.sends, s)
 	} else {
 		s.Apply(e.cmd)
 	}
@@ -122,7 +122,7 @@ func (e *entry) carryOut(s *machine.State) {
 
 // at builds the state as it was at a time before the present: all events up to and including it, and the
 // commands before it. It also returns how many events and entries that are.
-func (h *history) at(t int64) (*machine.State, int64, int) {
+func (h *history) at(t int64, present *sent) (*machine.State, int64, int) {
 	m := len(h.marks) - 1
 	for m > 0 && (h.marks[m].state.Now > t || h.marks[m].entries > 0 && h.entries[h.marks[m].entries-1].at >= t) {
 		m--
@@ -146,7 +146,7 @@ func (h *history) at(t int64) (*machine.State, int64, int) {
 			s.Now, s.Quiet = max(s.Now, t), false
 			return s, steps, n
 		}
-		h.entries[n].carryOut(s)
+		h.entries[n].carryOut(s, present)
 		n++
 	}
 }
@@ -170,7 +170,7 @@ func (c *Cluster) At(t time.Duration) *Cluster {
 	if us == c.s.Now {
 		return c.Fork()
 	}
-	s, steps, n := c.history.at(us)
+	s, steps, n := c.history.at(us, newSent(c.s))
 	notes := c.trace.until(us)
 	if n < len(c.history.entries) && c.history.entries[n].at == us {
 		notes = c.history.entries[n].notes

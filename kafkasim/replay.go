@@ -31,13 +31,14 @@ func (c *Cluster) Replay(w World) *Cluster {
 	was := past{s: c.history.marks[0].state.Clone()} // this cluster, step by step
 	was.s.Quiet = true
 	var now moments
+	present, again := newSent(c.s), map[sendPlace]int64{}
 	for i := range c.history.entries {
 		e := &c.history.entries[i]
 		was.to(e.steps, e.at)
 		n.reach(&was, &now)
 		if e.sends != nil {
-			n.sendAgain(e.sends)
-			e.carryOut(was.s)
+			again[e.sends.place()] = n.sendAgain(present, e.sends)
+			e.carryOut(was.s, present)
 			continue
 		}
 		there := n.apply("", n.translated(e.cmd, was.s))
@@ -48,7 +49,7 @@ func (c *Cluster) Replay(w World) *Cluster {
 	}
 	was.to(c.history.steps, c.s.Now)
 	n.reach(&was, &now)
-	n.history.script = c.history.script.fork()
+	n.history.script = c.history.script.again(again)
 	n.history.script.add(line{text: "c = c.Replay(" + w.literal() + ")", at: n.s.Now})
 	return n
 }
@@ -147,11 +148,34 @@ func (c *Cluster) reach(p *past, now *moments) {
 	c.s.Now = at
 }
 
-// sendAgain hands a run of sends to the same producer.
-func (c *Cluster) sendAgain(run *sendRun) {
-	for i := range run.values.len() {
-		c.send(run.command(i), true, nil)
+// sendPlace names a run of sends: its producer and its first number.
+type sendPlace struct {
+	producer int32
+	first    int64
+}
+
+func (r *sendRun) place() sendPlace { return sendPlace{r.producer, r.first} }
+
+// sendAgain hands a run of sends of another cluster to the same producer here, and returns its first number, which
+// may be another: steady traffic of the producer counts too.
+func (c *Cluster) sendAgain(there *sent, run *sendRun) int64 {
+	first := c.s.Producers[run.producer].Sends
+	for cmd := range there.commands(run) {
+		c.send(cmd, true, nil)
 	}
+	return first
+}
+
+// again is the script of a cluster that did the same, where runs of sends have other numbers.
+func (s *script) again(first map[sendPlace]int64) script {
+	f := s.fork()
+	for i := range f.lines {
+		if l := &f.lines[i]; l.sends != nil {
+			l.sends = l.sends.fork()
+			l.sends.first = first[l.sends.place()]
+		}
+	}
+	return f
 }
 
 // translated is a command of another cluster's history, meant for this one; was is that cluster at this place.

@@ -11,6 +11,7 @@ import (
 
 	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/machine"
+	"kafkalab/kafkasim/partlog"
 )
 
 // Saved clusters.
@@ -52,7 +53,8 @@ type savedSends struct {
 	Producer, Partition int32
 	Topic               string
 	Flags               uint32
-	Keys, Values        savedTexts
+	First, Count        int64      // its records' numbers at the producer
+	Keys, Values        savedTexts // what they hold; the script refers to it
 }
 
 // savedTexts are texts: as strings, or as bytes when they are no valid UTF-8.
@@ -61,46 +63,67 @@ type savedTexts struct {
 	Bytes   [][]byte `json:",omitempty"`
 }
 
-func saveTexts(t *texts) savedTexts {
-	var s savedTexts
-	for i := range t.len() {
-		s.Strings = append(s.Strings, t.at(i))
-		if !utf8.ValidString(t.at(i)) {
-			s.Bytes = [][]byte{}
-		}
-	}
-	if s.Bytes != nil {
+func (s *savedTexts) add(text string) {
+	switch {
+	case s.Bytes != nil:
+		s.Bytes = append(s.Bytes, []byte(text))
+	case utf8.ValidString(text):
+		s.Strings = append(s.Strings, text)
+	default:
+		s.Bytes = [][]byte{}
 		for _, x := range s.Strings {
 			s.Bytes = append(s.Bytes, []byte(x))
 		}
-		s.Strings = nil
+		s.Strings, s.Bytes = nil, append(s.Bytes, []byte(text))
 	}
-	return s
 }
 
-func (s *savedTexts) texts() texts {
-	var t texts
-	for _, x := range s.Strings {
-		t.add(x)
+func (s *savedTexts) at(i int) string {
+	if s.Bytes != nil {
+		return string(s.Bytes[i])
 	}
-	for _, x := range s.Bytes {
-		t.add(string(x))
-	}
-	return t
+	return s.Strings[i]
 }
 
-func saveSends(r *sendRun) *savedSends {
+// saveRun is a run of sends without what was sent.
+func saveRun(r *sendRun) *savedSends {
 	if r == nil {
 		return nil
 	}
-	return &savedSends{Producer: r.producer, Partition: r.partition, Topic: r.topic, Flags: r.flags, Keys: saveTexts(&r.keys), Values: saveTexts(&r.values)}
+	return &savedSends{Producer: r.producer, Partition: r.partition, Topic: r.topic, Flags: r.flags, First: r.first, Count: r.count}
+}
+
+// saveSends is a run of sends with the records.
+func (x *sent) saveSends(r *sendRun) *savedSends {
+	s := saveRun(r)
+	if s == nil {
+		return nil
+	}
+	for cmd := range x.commands(r) {
+		if r.flags&partlog.NullKey == 0 {
+			s.Keys.add(cmd.Record.Key)
+		}
+		s.Values.add(cmd.Record.Value)
+	}
+	return s
 }
 
 func (s *savedSends) run() *sendRun {
 	if s == nil {
 		return nil
 	}
-	return &sendRun{producer: s.Producer, partition: s.Partition, topic: s.Topic, flags: s.Flags, keys: s.Keys.texts(), values: s.Values.texts()}
+	return &sendRun{producer: s.Producer, partition: s.Partition, topic: s.Topic, flags: s.Flags, first: s.First, count: s.Count}
+}
+
+// sendSaved hands a saved run of sends to its producer.
+func (c *Cluster) sendSaved(s *savedSends) {
+	for i := range int(s.Count) {
+		r := partlog.Record{Value: s.Values.at(i), Timestamp: machine.NoTimestamp, Flags: s.Flags}
+		if s.Flags&partlog.NullKey == 0 {
+			r.Key = s.Keys.at(i)
+		}
+		c.send(machine.Send{Producer: s.Producer, Topic: s.Topic, Partition: s.Partition, Record: r}, true, nil)
+	}
 }
 
 // Save writes the cluster to a file, with its whole past; Load brings it back. A file that is there is
@@ -163,9 +186,10 @@ func (c *Cluster) encode(where string) []byte {
 		Steps: c.history.steps, Now: c.s.Now, Hash: c.Hash(),
 	}
 	s.World.Config = plainConfig(c.world.Config)
+	present := newSent(c.s)
 	for i := range c.history.entries {
 		e := &c.history.entries[i]
-		x := savedEntry{Steps: e.steps, At: e.at, Sends: saveSends(e.sends)}
+		x := savedEntry{Steps: e.steps, At: e.at, Sends: present.saveSends(e.sends)}
 		if e.sends == nil {
 			cmd, err := machine.SaveCommand(e.cmd)
 			if err != nil {
@@ -176,7 +200,7 @@ func (c *Cluster) encode(where string) []byte {
 		s.Entries = append(s.Entries, x)
 	}
 	for _, l := range c.history.script.lines {
-		s.Script = append(s.Script, savedLine{At: l.at, Text: l.text, Steps: l.steps, Run: l.run, Sends: saveSends(l.sends)})
+		s.Script = append(s.Script, savedLine{At: l.at, Text: l.text, Steps: l.steps, Run: l.run, Sends: saveRun(l.sends)})
 	}
 	body, err := json.Marshal(&s)
 	if err != nil {
@@ -246,7 +270,7 @@ func (s *savedCluster) replay(where string) *Cluster {
 		c.liveTo(e.Steps, e.At)
 		switch {
 		case e.Sends != nil:
-			c.sendAgain(e.Sends.run())
+			c.sendSaved(e.Sends)
 		case e.Command != nil:
 			cmd, err := e.Command.Load()
 			if err != nil {
@@ -258,6 +282,9 @@ func (s *savedCluster) replay(where string) *Cluster {
 	c.liveTo(s.Steps, s.Now)
 	c.history.script.lines = nil
 	for _, l := range s.Script {
+		if r := l.Sends; r != nil && (r.First < 0 || r.Count < 0 || r.First+r.Count > c.s.Producers[r.Producer].Sends) {
+			panic("the script has records that were never sent")
+		}
 		c.history.script.lines = append(c.history.script.lines, line{at: l.At, text: l.Text, steps: l.Steps, run: l.Run, sends: l.Sends.run()})
 	}
 	return c

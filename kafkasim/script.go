@@ -72,6 +72,7 @@ func (s *script) until(t int64) script {
 func (c *Cluster) Script() Script {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c := %s\n", c.history.script.base)
+	present := newSent(c.s)
 	for _, l := range c.history.script.lines {
 		switch {
 		case l.steps > 0:
@@ -79,7 +80,7 @@ func (c *Cluster) Script() Script {
 		case l.run > 0:
 			fmt.Fprintf(&b, "c.RunFor(%s)\n", goDuration(l.run))
 		case l.sends != nil:
-			l.sends.write(&b, c.producerName(l.sends.producer))
+			present.write(&b, l.sends, c.producerName(l.sends.producer))
 		default:
 			b.WriteString(l.text)
 			b.WriteByte('\n')
@@ -95,13 +96,13 @@ type Script string
 func (s Script) String() string { return string(s) }
 
 // write turns a run of sends into statements.
-func (r *sendRun) write(b *strings.Builder, producer string) {
-	for i := range r.values.len() {
-		key, value := "", strconv.Quote(r.values.at(i))
+func (x *sent) write(b *strings.Builder, r *sendRun, producer string) {
+	for cmd := range x.commands(r) {
+		key, value := "", strconv.Quote(cmd.Record.Value)
 		if r.flags&partlog.NullKey != 0 {
 			key = "nil"
 		} else {
-			key = strconv.Quote(r.keys.at(i))
+			key = strconv.Quote(cmd.Record.Key)
 		}
 		if r.flags&partlog.NullValue != 0 {
 			value = "nil"

@@ -121,7 +121,7 @@ func (s *State) place(p *Producer, n, at int64, topic string, partition int32, r
 	}
 	fields := partlog.FieldsSize(r, headers)
 	if bound := int64(partlog.BatchSizeBound(fields)); bound > p.Config.MaxRequestSize || bound > p.Config.BufferMemory {
-		s.failSend(p, n, at, RECORD_TOO_LARGE) // P-40
+		s.failSend(p, n, at, RECORD_TOO_LARGE, r) // P-40
 		return WaitNothing
 	}
 	switch {

@@ -44,8 +44,8 @@ var shared = []string{
 	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added", ".Brokers[].Dirs", ".Partitions[].Dirs",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches", ".Log.Producers[].Batches",
-	".Batch.Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
-	".Buffer[].Batches", ".Poll.Records", ".Blocked.Chunks[]",
+	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
+	".Buffer[].Batches", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 
 // A clone is whole, and shares nothing that a step may change: every slice of State is filled by

@@ -47,6 +47,7 @@ type Producer struct {
 	Memory int64     // bytes of buffer.memory in use
 
 	Blocked BlockedSends
+	Unsent  BlockedSends // those that waited when it crashed
 
 	Sends         int64    // records handed to send()
 	Placed        int64    // … of which so many are in a batch or failed
@@ -116,7 +117,7 @@ func (s *State) Send(producer int32, topic string, partition int32, rec partlog.
 	n := p.Sends
 	p.Sends++
 	if p.Status != ProducerRunning {
-		s.failSend(p, n, s.Now, PRODUCER_CLOSED)
+		s.failSend(p, n, s.Now, PRODUCER_CLOSED, &rec)
 		return n
 	}
 	wait := WaitMemory
@@ -179,7 +180,12 @@ func (s *State) closeProducer(p *Producer) {
 // crashProducer ends the process: what it had not sent is gone, and nobody hears what becomes of the rest.
 func (s *State) crashProducer(p *Producer) {
 	p.Status = ProducerCrashed
-	p.Blocked = BlockedSends{}
+	for i := range p.Live {
+		if b := &p.Live[i]; b.Status == batchQueued || b.Status == batchInFlight {
+			p.Outcomes.at(b.Batch.Serial).Records = b.Batch.Records
+		}
+	}
+	p.Unsent, p.Blocked = p.Blocked, BlockedSends{}
 	p.Active, p.Traffic, p.Live, p.Free, p.Topics = nil, nil, nil, nil, nil
 	p.Memory, p.FlushLeft = 0, 0
 	p.Meta.Topics = nil

@@ -95,9 +95,9 @@ func (s *State) unblock(p *Producer) {
 		case s.Now < p.blockedUntil():
 			return
 		case p.Blocked.For == WaitMemory:
-			s.failSend(p, b.Number, b.At, BUFFER_EXHAUSTED)
+			s.failSend(p, b.Number, b.At, BUFFER_EXHAUSTED, &r)
 		default:
-			s.failSend(p, b.Number, b.At, TIMEOUT_EXCEPTION)
+			s.failSend(p, b.Number, b.At, TIMEOUT_EXCEPTION, &r)
 		}
 		p.Blocked.pop()
 		p.Blocked.Since = s.Now

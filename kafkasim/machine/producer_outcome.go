@@ -5,6 +5,8 @@
 // fails as a whole (P-71).
 package machine
 
+import "kafkalab/kafkasim/partlog"
+
 // BatchOutcome is what became of a batch.
 type BatchOutcome struct {
 	TP         TopicPartition
@@ -18,6 +20,7 @@ type BatchOutcome struct {
 	LastError  Code  // of the last attempt that failed
 	Split      int32 // the batch was cut up into those from this serial on (P-67); 0 if it was not
 	Status     DeliveryStatus
+	Records    partlog.Records // what it held, once that is decided
 }
 
 // outcomeChunk is how many outcomes lie together; chunks in which all is decided are shared by clones.
@@ -92,8 +95,8 @@ func (p *Producer) noteSend(n, at int64, batch, index int32) {
 }
 
 // failSend ends a send() that never reached a batch.
-func (s *State) failSend(p *Producer, n, at int64, why Code) {
-	serial := p.Outcomes.add(BatchOutcome{TP: TopicPartition{-1, -1}, BaseOffset: -1, Created: at, Sent: -1, Decided: s.Now, Count: 1, Error: why, Status: DeliveryFailed})
+func (s *State) failSend(p *Producer, n, at int64, why Code, r *partlog.Record) {
+	serial := p.Outcomes.add(BatchOutcome{TP: TopicPartition{-1, -1}, BaseOffset: -1, Created: at, Sent: -1, Decided: s.Now, Count: 1, Error: why, Status: DeliveryFailed, Records: partlog.PackRecords(*r)})
 	p.noteSend(n, at, serial, 0)
 	p.FailedRecords++
 	s.noteFailed(p, TopicPartition{-1, -1}, 1, why)

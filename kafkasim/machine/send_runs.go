@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/binary"
+	"math"
 	"sort"
 )
 
@@ -53,15 +54,32 @@ func (r *SendRuns) add(x SendRun) {
 
 // find is the run of a record that is in one.
 func (r *SendRuns) find(number int64) SendRun {
-	c := &r.Open
-	if i := sort.Search(len(r.Full), func(i int) bool { return r.Full[i].First > number }) - 1; i >= 0 && (c.Count == 0 || number < c.First) {
-		c = &r.Full[i]
-	}
-	x := runReader{rest: c.Data}
-	for x.more(number) {
-		x.next()
-	}
+	x, _ := r.reader(number)
+	x.to(number)
 	return x.SendRun
+}
+
+// reader reads the chunk of a number; the second result is the first number of the next chunk.
+func (r *SendRuns) reader(number int64) (runReader, int64) {
+	if r.Open.Count > 0 && number >= r.Open.First {
+		return runReader{rest: r.Open.Data}, math.MaxInt64
+	}
+	i := max(sort.Search(len(r.Full), func(i int) bool { return r.Full[i].First > number })-1, 0)
+	if i >= len(r.Full) {
+		return runReader{}, 0
+	}
+	next := r.Open.First
+	if i+1 < len(r.Full) {
+		next = r.Full[i+1].First
+	}
+	return runReader{rest: r.Full[i].Data}, next
+}
+
+// to goes on to the run of a number.
+func (r *runReader) to(number int64) {
+	for r.more(number) {
+		r.next()
+	}
 }
 
 // runReader goes through a chunk.

@@ -110,6 +110,7 @@ func (s *State) expireBatch(p *Producer, slot int32) {
 
 // decide settles a batch's outcome.
 func (p *Producer) decide(b *LiveBatch, status DeliveryStatus) {
+	p.Outcomes.at(b.Batch.Serial).Records = b.Batch.Records
 	p.Outcomes.decide(b.Batch.Serial, status)
 	b.Status = batchDone
 	if b.FirstSend < p.FlushBelow {

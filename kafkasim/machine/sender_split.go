@@ -35,7 +35,7 @@ func (s *State) split(p *Producer, slot int32) {
 	}
 	p.numberSplit(&big, slot, slots)
 	o := p.Outcomes.at(big.Batch.Serial)
-	o.Split, o.Count = first, big.Batch.Records.Count
+	o.Split, o.Count, o.Records = first, big.Batch.Records.Count, big.Batch.Records
 	p.Outcomes.settle(big.Batch.Serial)
 	if big.FirstSend < p.FlushBelow {
 		p.FlushLeft += int32(len(slots)) - 1

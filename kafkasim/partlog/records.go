@@ -139,6 +139,9 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
+// Left is how many records are still to come.
+func (c *Cursor) Left() int { return int(c.left) }
+
 // Headers are those of the record.
 func (c *Cursor) Headers() []Header {
 	if c.headers == nil {
