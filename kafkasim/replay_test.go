@@ -18,9 +18,13 @@ func lossy(w World) *Cluster {
 	c.RunFor(5 * time.Second)
 	p.Send("c01", nil, "m1")
 	c.RunFor(10 * time.Millisecond)
-	first := c.Partition("c01", 0).Leader
-	c.Broker(first).Crash()
-	c.RunFor(1300 * time.Millisecond)
+	// The third replica hears of the second leader, never reaches it, and leads when that dies too.
+	order := c.Partition("c01", 0).Replicas
+	c.Cut(order[1], order[2])
+	for _, id := range order[:2] {
+		c.Broker(id).Crash()
+		c.RunFor(1300 * time.Millisecond)
+	}
 	return c
 }
 
@@ -76,6 +80,13 @@ func TestReplayShowsWhatAnOldRuleLoses(t *testing.T) {
 	old := c.Replay(World{Switches: map[string]bool{"epoch.truncation": false}})
 	if c.Hash() != before {
 		t.Error("a replay changed the cluster")
+	}
+	if v := old.Check(); v.OK() || !strings.Contains(strings.Join(v.Broken, "\n"), "acknowledged with acks=all and lost: offset 1") {
+		t.Errorf("without epoch.truncation:\n%v", v)
+	}
+	d := &Delivery{c: c, number: 1}
+	if d.Lost() || !d.In(old).Lost() {
+		t.Errorf("m1: %v; without epoch.truncation: %v", d, d.In(old))
 	}
 	rule := old.Rules().Rule("epoch.truncation")
 	if rule.On || !rule.ByHand || rule.Source != "KIP-101" {
