@@ -1,8 +1,8 @@
 package kafkasim
 
 import (
-	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -12,39 +12,33 @@ import (
 // beside its payload.
 func BenchmarkMillionRecords(b *testing.B) {
 	const n = 1_000_000
-	value := string(make([]byte, 100))
-	keys := make([]string, 1000)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("user-%d", i)
-	}
+	value := strings.Repeat("v", 100)
 	for range b.N {
-		before := heap()
+		before, bytes := heap(), 0
 		c := New(World{Brokers: 3, Seed: 1})
 		c.CreateTopic("orders", 3, 3, Config{"min.insync.replicas": 2})
 		p := c.NewProducer("checkout", nil)
 		c.RunFor(time.Second)
-		for i := range n {
-			p.Send("orders", keys[i%len(keys)], value)
-			if i%100 == 99 {
-				c.RunFor(time.Millisecond)
+		took := timed(func() {
+			for i := range n {
+				key := keys[i%len(keys)]
+				bytes += len(key) + len(value)
+				p.Send("orders", key, value)
+				if i%100 == 99 {
+					c.RunFor(time.Millisecond)
+				}
 			}
-		}
-		c.Settle()
+			c.Settle()
+		})
 		if got := p.state().AckedRecords; got != n {
 			b.Fatalf("%d acknowledged", got)
 		}
-		b.ReportMetric(float64(heap()-before)/n, "B/record")
+		b.ReportMetric(took/1e6, "cpu-s")
+		b.ReportMetric(float64(heap()-before-int64(bytes))/n, "B/record")
 		b.ReportMetric(float64(c.history.steps), "events")
-		start := time.Now()
-		old := c.At(c.Now() / 2)
-		b.ReportMetric(float64(time.Since(start).Microseconds())/1000, "ms/At")
-		start = time.Now()
-		c.View()
-		b.ReportMetric(float64(time.Since(start).Microseconds())/1000, "ms/View")
-		start = time.Now()
-		c.Fork()
-		b.ReportMetric(float64(time.Since(start).Microseconds())/1000, "ms/Fork")
-		runtime.KeepAlive(old)
+		b.ReportMetric(timed(func() { c.At(c.Now() / 2) })/1000, "ms/At")
+		b.ReportMetric(timed(func() { c.View() })/1000, "ms/View")
+		b.ReportMetric(timed(func() { c.Fork() })/1000, "ms/Fork")
 		runtime.KeepAlive(c)
 	}
 }
@@ -64,19 +58,18 @@ func BenchmarkMillionEvents(b *testing.B) {
 		c.CreateTopic("orders", 3, 3, nil)
 		c.NewProducer("checkout", Config{"linger.ms": 0}).Every(time.Millisecond, "orders", "a", "b", "c", "d")
 		before := heap()
-		start := time.Now()
-		for c.history.steps < 1_000_000 {
-			c.RunFor(time.Second)
-		}
-		b.ReportMetric(float64(c.history.steps)/time.Since(start).Seconds(), "events/s")
+		took := timed(func() {
+			for c.history.steps < 1_000_000 {
+				c.RunFor(time.Second)
+			}
+		})
+		b.ReportMetric(float64(c.history.steps)/took*1e6, "events/cpu-s")
 		b.ReportMetric(float64(heap()-before)/float64(c.history.steps), "B/event")
-		worst := time.Duration(0)
+		worst := 0.0
 		for i := 1; i < 20; i++ {
-			start = time.Now()
-			c.At(c.Now() / 20 * time.Duration(i))
-			worst = max(worst, time.Since(start))
+			worst = max(worst, timed(func() { c.At(c.Now() / 20 * time.Duration(i)) }))
 		}
-		b.ReportMetric(float64(worst.Microseconds())/1000, "ms/At-worst")
+		b.ReportMetric(worst/1000, "ms/At-worst")
 	}
 }
 

@@ -36,9 +36,17 @@ type checkpoint struct {
 }
 
 const (
-	firstInterval  = 2048 // events between checkpoints at first
-	maxCheckpoints = 96   // then every second one is dropped and the interval doubles
+	firstInterval = 2048 // events between checkpoints at first
+	// When there are too many checkpoints, every second one is dropped and the interval doubles. How many
+	// are too many is a matter of memory, since those of a wide cluster are large.
+	minCheckpoints, maxCheckpoints = 8, 192
+	checkpointBytes                = 32 << 20
 )
+
+// room is how many checkpoints there may be of a state.
+func room(s *machine.State) int {
+	return int(min(max(checkpointBytes/s.CloneSize(), minCheckpoints), maxCheckpoints))
+}
 
 func (h *history) begin(code string, s *machine.State) {
 	h.interval = firstInterval
@@ -69,7 +77,7 @@ func (h *history) stepped(s *machine.State) {
 		return
 	}
 	h.marks = append(h.marks, checkpoint{steps: h.steps, entries: len(h.entries), state: s.Clone()})
-	if len(h.marks) > maxCheckpoints {
+	for most := room(s); len(h.marks) > most; {
 		h.thin()
 	}
 	h.next = h.steps + h.interval
@@ -78,7 +86,7 @@ func (h *history) stepped(s *machine.State) {
 // thin drops every second checkpoint and makes the next ones rarer. The list is a new one: forks may
 // still have the old.
 func (h *history) thin() {
-	kept := make([]checkpoint, 0, maxCheckpoints)
+	kept := make([]checkpoint, 0, len(h.marks)/2+1)
 	for i := 0; i < len(h.marks); i += 2 {
 		kept = append(kept, h.marks[i])
 	}

@@ -43,6 +43,16 @@ func (s *State) Clone() *State {
 	return &c
 }
 
+// CloneSize is about how many bytes a clone has for itself.
+func (s *State) CloneSize() int64 {
+	const fixed, replica, client = 12 << 10, 600, 2 << 10
+	n := int64(fixed + client*len(s.Clients))
+	for i := range s.Brokers {
+		n += int64(replica * len(s.Brokers[i].Replicas))
+	}
+	return n
+}
+
 // unshare gives a copied controller its own of everything that a step changes in place.
 func (c *Controller) unshare() {
 	c.Backlog, c.Conns, c.Deferred = slices.Clone(c.Backlog), slices.Clone(c.Conns), slices.Clone(c.Deferred)
