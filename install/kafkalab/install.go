@@ -11,6 +11,7 @@ import (
 func newInstall() *cobra.Command {
 	var where placeFlags
 	var displayName string
+	var allowShell bool
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the kernel and the charts' JupyterLab extension",
@@ -22,7 +23,7 @@ Jupyter finds them from then on; nothing of Jupyter itself is changed.`,
 			if err != nil {
 				return err
 			}
-			done, err := installInto(at, where.name, displayName)
+			done, err := installInto(at, where.name, displayName, kernelArgs(allowShell)...)
 			if err != nil {
 				return err
 			}
@@ -34,19 +35,28 @@ Jupyter finds them from then on; nothing of Jupyter itself is changed.`,
 	}
 	where.add(cmd)
 	cmd.Flags().StringVar(&displayName, "display-name", kernelspec.DefaultDisplayName, "the name that people see")
+	cmd.Flags().BoolVar(&allowShell, "allow-shell", false, "let cells of this kernel run shell commands with !command")
 	return cmd
 }
 
 // installed names the folders and the program of an installation.
 type installed struct{ kernel, program, extension string }
 
-func installInto(at place, name, displayName string) (installed, error) {
+// kernelArgs are the kernel command's own arguments.
+func kernelArgs(allowShell bool) []string {
+	if allowShell {
+		return []string{"--allow-shell"}
+	}
+	return nil
+}
+
+func installInto(at place, name, displayName string, args ...string) (installed, error) {
 	var done installed
 	var err error
 	if done.program, err = settled(at.share); err != nil {
 		return done, fmt.Errorf("the program cannot be put in place: %w", err)
 	}
-	spec, err := kernelspec.New(done.program, displayName)
+	spec, err := kernelspec.New(done.program, displayName, args...)
 	if err != nil {
 		return done, err
 	}

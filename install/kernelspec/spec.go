@@ -41,14 +41,14 @@ type Spec struct {
 	Metadata        map[string]any    `json:"metadata,omitempty"`
 }
 
-// New describes the kernel that binary runs. The path must be absolute: Jupyter starts kernels from the
+// New describes the kernel that binary runs, with args of the kernel command. The path must be absolute: Jupyter starts kernels from the
 // notebook's folder. Interrupts come as messages, which works on every platform and over every transport.
-func New(binary, displayName string) (Spec, error) {
+func New(binary, displayName string, args ...string) (Spec, error) {
 	if !filepath.IsAbs(binary) {
 		return Spec{}, fmt.Errorf("the kernel's program must be given by its absolute path, not %q", binary)
 	}
 	return Spec{
-		Argv:            []string{binary, "kernel", "{connection_file}"},
+		Argv:            append(append([]string{binary, "kernel"}, args...), "{connection_file}"),
 		DisplayName:     displayName,
 		Language:        "go",
 		InterruptMode:   "message",

@@ -34,6 +34,8 @@ type Options struct {
 	// Progress shows a bar under a cell whose simulation takes long. Not where outputs are kept and compared:
 	// whether it appears depends on the machine's speed.
 	Progress bool
+	// AllowShell lets cells run shell commands with !command.
+	AllowShell bool
 }
 
 // warming is the Go of the cells with Options.Warm.
@@ -53,10 +55,11 @@ func (w *warming) Execute(cell kernel.Cell, out kernel.Output) kernel.Outcome {
 // NewLanguage starts a session of Go cells that know Kafka.
 func NewLanguage(o Options) (kernel.Language, error) {
 	engine, err := goeval.New(goeval.Options{
-		Libraries: []goeval.Library{library(o)},
-		Capture:   o.Capture,
-		Log:       o.Log,
-		Banner:    "Kafka Lab: Go with a deterministic Kafka inside. Start with: c := kafkasim.Page()",
+		Libraries:  []goeval.Library{library(o)},
+		Capture:    o.Capture,
+		Log:        o.Log,
+		AllowShell: o.AllowShell,
+		Banner:     "Kafka Lab: Go with a deterministic Kafka inside. Start with: c := kafkasim.Page()",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the Go of the cells does not start: %w", err)

@@ -15,8 +15,8 @@ import (
 )
 
 // Serve is the kernel that Jupyter starts: it serves the sockets of a connection file, or registers its own,
-// until it is shut down.
-func Serve(connectionFile, version string) error {
+// until it is shut down. With allowShell, cells may run shell commands.
+func Serve(connectionFile, version string, allowShell bool) error {
 	stderr, err := ownStderr()
 	if err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
@@ -26,7 +26,7 @@ func Serve(connectionFile, version string) error {
 	if err := debug.SetCrashOutput(stderr, debug.CrashOptions{}); err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
 	}
-	language, err := NewLanguage(Options{Capture: true, Log: stderr, Warm: true, Progress: true})
+	language, err := NewLanguage(Options{Capture: true, Log: stderr, Warm: true, Progress: true, AllowShell: allowShell})
 	if err != nil {
 		return fmt.Errorf("the kernel cannot start: %w", err)
 	}

@@ -15,8 +15,11 @@ import (
 // Complete proposes how to go on at cursor. Nothing is evaluated: types decide.
 func (e *Engine) Complete(code string, cursor int) kernel.Completion {
 	offset := byteOffset(code, cursor)
-	text, prefix, inString, inComment := cut(code, offset)
 	end := utf8.RuneCountInString(code[:offset])
+	if c, ok := e.completeMagic(code[:offset], end); ok {
+		return c
+	}
+	text, prefix, inString, inComment := cut(e.withoutMagics(code[:offset]), offset)
 	none := kernel.Completion{Start: end, End: end, Matches: []kernel.Match{}}
 	if inComment {
 		return none

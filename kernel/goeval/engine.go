@@ -1,7 +1,6 @@
 package goeval
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -29,6 +28,8 @@ type Options struct {
 	Banner string
 	// HelpLinks appear in the frontend's Help menu.
 	HelpLinks []kernel.HelpLink
+	// AllowShell lets !command run a command of the shell.
+	AllowShell bool
 	// MemoryLimit in bytes ends a cell whose session holds more; 0 means three quarters of the machine's.
 	MemoryLimit uint64
 }
@@ -118,7 +119,7 @@ func (e *Engine) Interrupt() {
 		r.run.Stop(exec.StopInterrupt)
 		return
 	}
-	e.machine.Current().Stop(exec.StopInterrupt)
+	e.machine.StopOthers(nil)
 }
 
 // Close ends the session.
@@ -183,5 +184,5 @@ func (e *Engine) place(pos token.Pos) string {
 	if src == nil {
 		return "?"
 	}
-	return fmt.Sprintf("[%d]:%d:%d", src.count, line, col)
+	return src.at(line, col)
 }

@@ -48,8 +48,8 @@ func (o *outlet) end() {
 
 // Execute runs one cell. The state of the session outlives every kind of failure.
 func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Outcome) {
-	src := newSource(cell.Count, cell.Code)
 	run := exec.NewRun(&outlet{out: out, count: cell.Count})
+	p := &performance{e: e, src: newSource(cell.Count, cell.Code), out: out, run: run}
 	e.mu.Lock()
 	e.running = &running{run: run, out: run.Tag.(*outlet)}
 	e.mu.Unlock()
@@ -65,7 +65,18 @@ func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Ou
 			outcome = kernel.Outcome{Failure: e.internalError(r)}
 		}
 	}()
+	if pieces := e.cutMagics(cell.Code); pieces != nil {
+		return p.pieces(pieces)
+	}
+	return p.source(p.src)
+}
+
+// source runs Go: a cell, a piece of one, or a file.
+func (p *performance) source(src *source) kernel.Outcome {
+	e, run := p.e, p.run
+	done := p.prep.start()
 	prog, c, failure := e.prepare(src)
+	done()
 	if failure != nil {
 		return kernel.Outcome{Failure: failure}
 	}

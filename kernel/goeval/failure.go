@@ -34,7 +34,7 @@ func (e *Engine) syntaxFailure(src *source, errs scanner.ErrorList) *kernel.Fail
 		}
 		msg := "syntax error: " + err.Msg
 		if first == "" {
-			first = fmt.Sprintf("[%d]:%d:%d: %s", src.count, line, col, msg)
+			first = src.at(line, col) + ": " + msg
 		}
 		probs = append(probs, src.excerpt(line, col, msg)...)
 	}
@@ -68,7 +68,7 @@ func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 		if i == 0 {
 			f.Value = p.msg
 			if src != nil {
-				f.Value = fmt.Sprintf("[%d]:%d:%d: %s", src.count, line, col, p.msg)
+				f.Value = src.at(line, col) + ": " + p.msg
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 
 // excerpt is a message, the line it is about, and a caret under the column.
 func (s *source) excerpt(line, col int, msg string) []string {
-	out := []string{fmt.Sprintf("[%d]:%d:%d: %s", s.count, line, col, msg)}
+	out := []string{s.at(line, col) + ": " + msg}
 	return append(out, s.caret(line, col)...)
 }
 
@@ -180,9 +180,9 @@ func (e *Engine) traced(name, msg string, trace []exec.Site, brief bool) *kernel
 		}
 		where := fmt.Sprintf("in %s", site.Func)
 		if site.Func == "cell" {
-			where = fmt.Sprintf("cell [%d]", src.count)
+			where = src.where()
 		} else {
-			where += fmt.Sprintf(", cell [%d]", src.count)
+			where += ", " + src.where()
 		}
 		f.Traceback = append(f.Traceback, fmt.Sprintf("%s, line %d", where, line))
 		f.Traceback = append(f.Traceback, src.caret(line, col)...)

@@ -26,9 +26,13 @@ func (e *Engine) Inspect(code string, cursor, detail int) (b kernel.Bundle, foun
 	for end < len(code) && isIdent(code[end]) {
 		end++
 	}
+	if b, ok := e.inspectMagic(code, offset); ok {
+		return b, true
+	}
 	if start == end {
 		return kernel.Bundle{}, false
 	}
+	code = e.withoutMagics(code)
 	var obj types.Object
 	var pkgPath string
 	text := code

@@ -10,6 +10,12 @@ import (
 
 // IsComplete says whether code can be run as it stands, and how far the next line is indented if not.
 func (e *Engine) IsComplete(code string) kernel.Completeness {
+	if pieces := e.cutMagics(code); pieces != nil {
+		if body := pieces[0].name; strings.HasPrefix(body, "%%") && body != "%%time" && !strings.HasSuffix(code, "\n") {
+			return kernel.Completeness{Status: "incomplete"} // an empty line ends it
+		}
+		code = e.withoutMagics(code)
+	}
 	toks := tokens(code)
 	depth := 0
 	var last, before token.Token

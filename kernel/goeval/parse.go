@@ -1,6 +1,7 @@
 package goeval
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -12,6 +13,7 @@ import (
 // source is the text of one cell.
 type source struct {
 	count int
+	file  string // the file that %run read, "" for a cell
 	text  string
 	lines []string
 }
@@ -19,6 +21,24 @@ type source struct {
 func newSource(count int, text string) *source {
 	return &source{count: count, text: text, lines: strings.Split(text, "\n")}
 }
+
+// label names the cell, or the file, in front of a line and a column.
+func (s *source) label() string {
+	if s.file != "" {
+		return s.file
+	}
+	return fmt.Sprintf("[%d]", s.count)
+}
+
+// where names it in a sentence.
+func (s *source) where() string {
+	if s.file != "" {
+		return s.file
+	}
+	return fmt.Sprintf("cell [%d]", s.count)
+}
+
+func (s *source) at(line, col int) string { return fmt.Sprintf("%s:%d:%d", s.label(), line, col) }
 
 // Both parses of a cell see its text after a prefix of one length, so that positions agree.
 const (

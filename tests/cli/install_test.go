@@ -75,6 +75,10 @@ func TestInstallUnderAPrefixWithSpaces(t *testing.T) {
 	if !filepath.IsAbs(argv[0]) {
 		t.Errorf("argv %q", argv)
 	}
+	p.types("install", "--prefix", prefix, "--allow-shell").exits(0)
+	if argv, _ := kernelJSON(t, filepath.Join(kernels, "kafkalab")); len(argv) != 4 || argv[2] != "--allow-shell" {
+		t.Errorf("argv with --allow-shell: %q", argv)
+	}
 	if exists(p.userData()) {
 		t.Error("--prefix wrote into the home folder")
 	}

@@ -114,7 +114,9 @@ func (p *Program) run(run *Run, done chan<- Result) {
 	th := &Thread{m: p.machine, run: run}
 	var res Result
 	ended := false
+	p.machine.begin(run)
 	defer func() {
+		p.machine.end(run)
 		if !ended {
 			if r := recover(); r != nil {
 				res.Panic = th.caught(r)

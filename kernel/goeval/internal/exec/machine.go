@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"reflect"
 	"runtime"
 	"sync"
@@ -40,6 +41,7 @@ type Machine struct {
 	maps      sync.RWMutex
 	itabs     sync.Map
 	mu        sync.Mutex
+	runs      map[*Run]int // goroutines alive, by run
 	// MaxAlloc bounds a single make, in bytes.
 	MaxAlloc uintptr
 }
@@ -70,7 +72,7 @@ func NewMachine(fset *token.FileSet) *Machine {
 	m := &Machine{
 		Space: rtype.NewSpace(), Fset: fset,
 		funcs: map[*types.Func]*Func{}, decls: map[*types.Func]genericDecl{}, instances: map[string]*Func{},
-		globals: map[*types.Var]ptr{}, MaxAlloc: 1 << 33,
+		globals: map[*types.Var]ptr{}, runs: map[*Run]int{}, MaxAlloc: 1 << 33,
 	}
 	m.Space.Method = m.methodEntry
 	m.current.Store(NewRun(nil))
@@ -157,6 +159,53 @@ func (m *Machine) Replace(f, old *types.Func) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.funcs[f] = fn
+}
+
+// Reset forgets every function and variable of pkg, and the instances of generic functions.
+func (m *Machine) Reset(pkg *types.Package) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	own := func(obj types.Object) bool { return obj.Pkg() == pkg }
+	maps.DeleteFunc(m.funcs, func(f *types.Func, _ *Func) bool { return own(f) })
+	maps.DeleteFunc(m.decls, func(f *types.Func, _ genericDecl) bool { return own(f) })
+	maps.DeleteFunc(m.globals, func(v *types.Var, _ ptr) bool { return own(v) })
+	clear(m.instances)
+}
+
+// begin and end count the goroutines of a run.
+func (m *Machine) begin(r *Run) {
+	m.mu.Lock()
+	m.runs[r]++
+	m.mu.Unlock()
+}
+
+func (m *Machine) end(r *Run) {
+	m.mu.Lock()
+	if m.runs[r]--; m.runs[r] == 0 {
+		delete(m.runs, r)
+	}
+	m.mu.Unlock()
+}
+
+// Running is the number of goroutines of cells that are alive.
+func (m *Machine) Running() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.runs {
+		n += k
+	}
+	return n
+}
+
+// StopOthers asks the goroutines of every run but this one to end.
+func (m *Machine) StopOthers(but *Run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for r := range m.runs {
+		if r != but {
+			r.Stop(StopInterrupt)
+		}
+	}
 }
 
 // Refusal is Go that cells cannot run, at a position, with the reason.

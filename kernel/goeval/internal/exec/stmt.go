@@ -431,8 +431,10 @@ func (c *compiler) lateBuiltin(e *ast.CallExpr, name string) func(*Frame) lateCa
 func (m *Machine) spawn(run *Run, call lateCall) {
 	m.parallel.Store(true)
 	th := &Thread{m: m, run: run}
+	m.begin(run)
 	go func() {
 		defer func() {
+			m.end(run)
 			if r := recover(); r != nil {
 				m.Report(run, th.caught(r))
 			} else if th.overflow {
