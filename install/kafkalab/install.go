@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ func newInstall() *cobra.Command {
 	var where placeFlags
 	var displayName string
 	var allowShell bool
+	var env []string
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install the kernel and the charts' JupyterLab extension",
@@ -23,7 +25,11 @@ Jupyter finds them from then on; nothing of Jupyter itself is changed.`,
 			if err != nil {
 				return err
 			}
-			done, err := installInto(at, where.name, displayName, kernelArgs(allowShell)...)
+			variables, err := assignments(env)
+			if err != nil {
+				return misuse(cmd, err)
+			}
+			done, err := installInto(at, where.name, displayName, variables, kernelArgs(allowShell)...)
 			if err != nil {
 				return err
 			}
@@ -36,21 +42,41 @@ Jupyter finds them from then on; nothing of Jupyter itself is changed.`,
 	where.add(cmd)
 	cmd.Flags().StringVar(&displayName, "display-name", kernelspec.DefaultDisplayName, "the name that people see")
 	cmd.Flags().BoolVar(&allowShell, "allow-shell", false, "let cells of this kernel run shell commands with !command")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "an environment variable for the kernel, as NAME=VALUE; may be given several times")
 	return cmd
+}
+
+// assignments reads NAME=VALUE words; of one name given twice the last counts.
+func assignments(words []string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	variables := map[string]string{}
+	for _, w := range words {
+		name, value, found := strings.Cut(w, "=")
+		if !found || name == "" || strings.ContainsAny(w, "\x00\n") {
+			return nil, fmt.Errorf("--env %q: want NAME=VALUE", w)
+		}
+		variables[name] = value
+	}
+	return variables, nil
 }
 
 // installed names the folders and the program of an installation.
 type installed struct{ kernel, program, extension string }
 
+// allowShellFlag is the kernel command's flag for !command.
+const allowShellFlag = "--allow-shell"
+
 // kernelArgs are the kernel command's own arguments.
 func kernelArgs(allowShell bool) []string {
 	if allowShell {
-		return []string{"--allow-shell"}
+		return []string{allowShellFlag}
 	}
 	return nil
 }
 
-func installInto(at place, name, displayName string, args ...string) (installed, error) {
+func installInto(at place, name, displayName string, env map[string]string, args ...string) (installed, error) {
 	var done installed
 	var err error
 	if done.program, err = settled(at.share); err != nil {
@@ -60,6 +86,7 @@ func installInto(at place, name, displayName string, args ...string) (installed,
 	if err != nil {
 		return done, err
 	}
+	spec.Env = env
 	if done.kernel, err = kernelspec.Install(at.data, name, spec); err != nil {
 		return done, fmt.Errorf("the kernel cannot be installed: %w", err)
 	}

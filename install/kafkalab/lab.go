@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -84,7 +85,13 @@ func openLab(ctx context.Context, o labOptions, args []string, say io.Writer) er
 	if err != nil {
 		return err
 	}
-	done, err := installInto(at, kernelspec.DefaultName, kernelspec.DefaultDisplayName)
+	// What the person gave to `kafkalab install` stays.
+	old, err := kernelspec.Read(at.data.Kernel(kernelspec.DefaultName))
+	if err != nil {
+		old = kernelspec.Spec{} // there is none, or it is written anew
+	}
+	done, err := installInto(at, kernelspec.DefaultName, kernelspec.DefaultDisplayName, old.Env,
+		kernelArgs(slices.Contains(old.Argv, allowShellFlag))...)
 	if err != nil {
 		return err
 	}

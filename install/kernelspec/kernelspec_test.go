@@ -77,7 +77,7 @@ func TestInstallListUninstall(t *testing.T) {
 			t.Errorf("kernel.json %s = %v, want %v", key, fields[key], want)
 		}
 	}
-	for name, size := range map[string]int{"logo-32x32.png": 32, "logo-64x64.png": 64} {
+	for name, size := range map[string]int{"logo-16x16.png": 16, "logo-32x32.png": 32, "logo-64x64.png": 64} {
 		f, err := os.Open(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)

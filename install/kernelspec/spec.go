@@ -27,7 +27,7 @@ const (
 // madeBy marks our own specs, so that uninstall never removes another kernel's folder.
 const madeBy = "kafkalab"
 
-//go:embed logo/logo-32x32.png logo/logo-64x64.png logo/logo-svg.svg
+//go:embed logo/logo-16x16.png logo/logo-32x32.png logo/logo-64x64.png logo/logo-svg.svg
 var logos embed.FS
 
 // Spec is a kernel.json.

@@ -43,7 +43,7 @@ func TestInstallForTheUserAndUninstall(t *testing.T) {
 	if name != "Go (Kafka Lab)" || argv[0] != binary || !filepath.IsAbs(argv[0]) {
 		t.Errorf("display name %q, argv %q", name, argv)
 	}
-	for _, file := range []string{"logo-32x32.png", "logo-64x64.png", "logo-svg.svg"} {
+	for _, file := range []string{"logo-16x16.png", "logo-32x32.png", "logo-64x64.png", "logo-svg.svg"} {
 		if !exists(filepath.Join(kernel, file)) {
 			t.Errorf("%s is missing", file)
 		}
@@ -91,6 +91,21 @@ func TestInstallUnderAPrefixWithSpaces(t *testing.T) {
 	if exists(extension) {
 		t.Error("the extension stays after the last kernel")
 	}
+}
+
+func TestInstallWithEnvironmentVariables(t *testing.T) {
+	p := newPerson(t)
+	p.types("install", "--env", "A=1", "--env", "B=x = y", "--env", "A=2").exits(0)
+	text := p.reads(filepath.Join(p.userData(), "kernels", "kafkalab", "kernel.json"))
+	var spec struct{ Env map[string]string }
+	if err := json.Unmarshal([]byte(text), &spec); err != nil || len(spec.Env) != 2 || spec.Env["A"] != "2" || spec.Env["B"] != "x = y" {
+		t.Errorf("env is %v (%v)", spec.Env, err)
+	}
+	p.types("install").exits(0)
+	if text := p.reads(filepath.Join(p.userData(), "kernels", "kafkalab", "kernel.json")); strings.Contains(text, `"env"`) {
+		t.Errorf("the variables of the installation before are still there:\n%s", text)
+	}
+	p.types("install", "--env", "A").exits(2).complains("NAME=VALUE")
 }
 
 func TestInstallIntoTheActiveEnvironment(t *testing.T) {
