@@ -267,6 +267,16 @@ func (k *Kernel) Execute(ctx context.Context, code string) (Answer, error) {
 	return a, failed
 }
 
+// Interrupt asks the kernel to stop the running cell, and does not wait for the answer: Execute sees what
+// comes of it.
+func (k *Kernel) Interrupt() error {
+	_, err := k.send(k.control, "interrupt_request", map[string]any{})
+	return err
+}
+
+// PID is the number of the kernel's process.
+func (k *Kernel) PID() int { return k.process.Process.Pid }
+
 // stopGrace is how long a kernel may take to end when asked.
 const stopGrace = 3 * time.Second
 

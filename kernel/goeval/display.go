@@ -43,7 +43,7 @@ func (e *Engine) bundle(run *exec.Run, v any) kernel.Bundle {
 	var b kernel.Bundle
 	done := e.guarded(run, func() { b = bundleOf(v) })
 	if !done {
-		b = plain(e.text(run, struct{}{}))
+		b = plain(notShown(v))
 	}
 	if b.Data["text/plain"] == nil {
 		b.Data["text/plain"] = e.text(run, v)
@@ -74,10 +74,12 @@ func bundleOf(v any) kernel.Bundle {
 // text is how fmt prints a value.
 func (e *Engine) text(run *exec.Run, v any) (s string) {
 	if !e.guarded(run, func() { s = fmt.Sprintf("%v", v) }) {
-		return fmt.Sprintf("(%T: showing it failed)", v)
+		return notShown(v)
 	}
 	return s
 }
+
+func notShown(v any) string { return fmt.Sprintf("(%T: showing it failed)", v) }
 
 // guarded runs code that may call methods of cells, which may panic, block or never end.
 func (e *Engine) guarded(run *exec.Run, f func()) (ok bool) {

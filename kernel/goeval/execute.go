@@ -89,7 +89,11 @@ func (p *performance) source(src *source) kernel.Outcome {
 		e.checking.Unlock()
 		return kernel.Outcome{Failure: f}
 	}
-	return kernel.Outcome{Result: e.show(run, res.Values)}
+	result := e.show(run, res.Values)
+	if run.Reason() == exec.StopInterrupt { // while it was being shown
+		return kernel.Outcome{Failure: interrupted("interrupted")}
+	}
+	return kernel.Outcome{Result: result}
 }
 
 // prepare takes a cell through parse, check and compile.

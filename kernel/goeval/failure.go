@@ -110,12 +110,15 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 		msg := fmt.Sprintf("%s ended the cell with status %d; the kernel lives on", res.Exit.What, res.Exit.Code)
 		return e.traced("Exit", msg, res.Exit.Trace, true)
 	case res.Stopped != 0 && res.Abandoned:
-		msg := "interrupted; the cell waits in compiled code and cannot be stopped there"
-		return &kernel.Failure{Name: "KeyboardInterrupt", Value: msg, Traceback: []string{"KeyboardInterrupt: " + msg}}
+		return interrupted("interrupted; the cell waits in compiled code and cannot be stopped there")
 	case res.Stopped != 0:
-		return &kernel.Failure{Name: "KeyboardInterrupt", Value: "interrupted", Traceback: []string{"KeyboardInterrupt: interrupted"}}
+		return interrupted("interrupted")
 	}
 	return nil
+}
+
+func interrupted(msg string) *kernel.Failure {
+	return &kernel.Failure{Name: "KeyboardInterrupt", Value: msg, Traceback: []string{"KeyboardInterrupt: " + msg}}
 }
 
 func (e *Engine) panicFailure(p *exec.Panic) *kernel.Failure {

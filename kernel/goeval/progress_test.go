@@ -71,3 +71,16 @@ func TestMeter(t *testing.T) {
 		t.Errorf("long work shows %q", got)
 	}
 }
+
+// An interrupt while a value is being shown is an interrupt, not a value.
+func TestInterruptWhileAValueIsShown(t *testing.T) {
+	s := newSession(t)
+	s.run("type slow int\nfunc (s slow) String() string {\n\tfor {\n\t}\n}\n")
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		s.Interrupt()
+	}()
+	if o := s.run("slow(1)"); o.Failure == nil || o.Failure.Name != "KeyboardInterrupt" {
+		t.Errorf("it ends with %+v", o)
+	}
+}
