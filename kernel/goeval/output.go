@@ -3,6 +3,7 @@ package goeval
 import (
 	"fmt"
 	"log"
+	"os"
 	"reflect"
 
 	"kafkalab/kernel/goeval/internal/exec"
@@ -38,9 +39,14 @@ func (f intrinsicFunc) bind(e *Engine) exec.Intrinsic {
 }
 
 var intrinsics = map[string]intrinsicFunc{
-	"fmt.Print":   printing(func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
-	"fmt.Println": printing(func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
-	"fmt.Printf":  printing(func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"fmt.Print":           printing(func(a []reflect.Value) string { return fmt.Sprint(a[0].Interface().([]any)...) }),
+	"fmt.Println":         printing(func(a []reflect.Value) string { return fmt.Sprintln(a[0].Interface().([]any)...) }),
+	"fmt.Printf":          printing(func(a []reflect.Value) string { return fmt.Sprintf(a[0].String(), a[1].Interface().([]any)...) }),
+	"fmt.Fprint":          toWriter(reflect.ValueOf(fmt.Fprint), func(a []reflect.Value) string { return fmt.Sprint(a[1].Interface().([]any)...) }),
+	"fmt.Fprintln":        toWriter(reflect.ValueOf(fmt.Fprintln), func(a []reflect.Value) string { return fmt.Sprintln(a[1].Interface().([]any)...) }),
+	"fmt.Fprintf":         toWriter(reflect.ValueOf(fmt.Fprintf), func(a []reflect.Value) string { return fmt.Sprintf(a[1].String(), a[2].Interface().([]any)...) }),
+	"os.File.Write":       toWriter(reflect.ValueOf((*os.File).Write), func(a []reflect.Value) string { return string(a[1].Bytes()) }),
+	"os.File.WriteString": toWriter(reflect.ValueOf((*os.File).WriteString), func(a []reflect.Value) string { return a[1].String() }),
 	"os.Exit": func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
 		c.Exit(int(a[0].Int()), "os.Exit")
 		return nil
@@ -67,6 +73,23 @@ func printing(text func(a []reflect.Value) string) intrinsicFunc {
 	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
 		s := text(a)
 		e.write(c.Run, "stdout", s)
+		return []reflect.Value{reflect.ValueOf(len(s)), reflect.Zero(reflect.TypeFor[error]())}
+	}
+}
+
+// toWriter makes the intrinsic of a function that writes to its first argument. What goes to the cell's
+// own files takes the way of what is printed, so that stdout and stderr keep their order among each other.
+func toWriter(real reflect.Value, text func(a []reflect.Value) string) intrinsicFunc {
+	return func(e *Engine, c *exec.Call, a []reflect.Value) []reflect.Value {
+		stream := e.std.streamOf(a[0].Interface())
+		switch {
+		case stream == "" && real.Type().IsVariadic():
+			return real.CallSlice(a)
+		case stream == "":
+			return real.Call(a)
+		}
+		s := text(a)
+		e.write(c.Run, stream, s)
 		return []reflect.Value{reflect.ValueOf(len(s)), reflect.Zero(reflect.TypeFor[error]())}
 	}
 }

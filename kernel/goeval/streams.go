@@ -33,7 +33,9 @@ type pipe struct {
 	r    *os.File
 	sync.Mutex
 	marks chan struct{}
-	ended chan struct{}
+	// delivery is held from before bytes are taken out of the pipe until they are delivered.
+	delivery sync.Mutex
+	ended    chan struct{}
 }
 
 // mark cannot occur in text by accident.
@@ -58,14 +60,23 @@ func (s *streams) open() error {
 			return
 		}
 		s.stdout, s.stderr = s.out.w, s.err.w
-		s.log = log.New(s.stderr, "", log.LstdFlags)
-		s.slog = slog.New(slog.NewTextHandler(s.stderr, nil))
+		s.log = log.New(errWriter{s.e}, "", log.LstdFlags)
+		s.slog = slog.New(slog.NewTextHandler(errWriter{s.e}, nil))
 		if s.e.opts.Capture {
 			s.restore, s.startErr = takeDescriptors(s.out.w, s.err.w)
 			log.SetOutput(s.stderr)
 		}
 	})
 	return s.startErr
+}
+
+// errWriter is the running cell's stderr. It does not go through the pipe, so that what is logged keeps its
+// place among what is printed.
+type errWriter struct{ e *Engine }
+
+func (w errWriter) Write(b []byte) (int, error) {
+	w.e.write(w.e.machine.Current(), "stderr", string(b))
+	return len(b), nil
 }
 
 func (s *streams) newPipe(name string) (*pipe, error) {
@@ -84,26 +95,29 @@ func (p *pipe) pump(e *Engine) {
 	buf := make([]byte, 64<<10)
 	var rest []byte
 	for {
-		n, err := p.r.Read(buf)
-		rest = append(rest, buf[:n]...)
-		for {
-			before, after, found := bytes.Cut(rest, mark)
-			if !found {
-				break
-			}
-			e.fromPipe(p.name, string(before))
-			rest = after
-			p.marks <- struct{}{}
-		}
-		// A mark may arrive in two parts: its beginning waits for the rest.
-		hold := partial(rest)
-		e.fromPipe(p.name, string(rest[:len(rest)-hold]))
-		rest = append([]byte{}, rest[len(rest)-hold:]...)
+		err := p.take(buf, func(b []byte) { rest = p.deliver(e, append(rest, b...)) })
 		if err != nil {
 			e.fromPipe(p.name, string(rest))
 			return
 		}
 	}
+}
+
+// deliver hands on what is in b, marks apart, and returns what may be the beginning of a mark: it waits
+// for the rest.
+func (p *pipe) deliver(e *Engine, b []byte) (rest []byte) {
+	for {
+		before, after, found := bytes.Cut(b, mark)
+		if !found {
+			break
+		}
+		e.fromPipe(p.name, string(before))
+		b = after
+		p.marks <- struct{}{}
+	}
+	hold := partial(b)
+	e.fromPipe(p.name, string(b[:len(b)-hold]))
+	return append([]byte{}, b[len(b)-hold:]...)
 }
 
 // partial is how many bytes at the end of b may begin a mark.
@@ -120,6 +134,9 @@ func partial(b []byte) int {
 func (p *pipe) sync() {
 	p.Lock()
 	defer p.Unlock()
+	if p.empty() {
+		return
+	}
 	if _, err := p.w.Write(mark); err == nil {
 		<-p.marks
 	}
@@ -189,6 +206,20 @@ func (s *streams) symbol(pkg, name string) (reflect.Value, bool) {
 		return reflect.ValueOf(&s.stderr).Elem(), true
 	}
 	return s.logSymbol(pkg, name)
+}
+
+// streamOf names the stream that a file of the cell's is; "" for anything else.
+func (s *streams) streamOf(w any) string {
+	f, ok := w.(*os.File)
+	switch {
+	case !ok || f == nil || s.out == nil || s.err == nil:
+		return ""
+	case f == s.out.w:
+		return "stdout"
+	case f == s.err.w:
+		return "stderr"
+	}
+	return ""
 }
 
 func (s *streams) logger() *log.Logger {

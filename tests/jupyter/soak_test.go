@@ -211,7 +211,18 @@ func TestOutputOfAllKinds(t *testing.T) {
 		return
 	}
 	// Descriptors 1 and 2, whoever writes to them.
-	if got := cell(t, k, "a := os.NewFile(1, \"one\")\na.WriteString(\"from 1\\n\")\nos.NewFile(2, \"two\").WriteString(\"from 2\\n\")\n_ = 0").Text; got != "from 1\nfrom 2\n" {
-		t.Errorf("descriptors 1 and 2 show %q", got)
+	for fd := 1; fd <= 2; fd++ {
+		code := fmt.Sprintf("fmt.Println(\"before\")\nos.NewFile(%d, \"raw\").WriteString(\"raw\\n\")\nfmt.Println(\"after\")", fd)
+		if got := cell(t, k, code).Text; got != "before\nraw\nafter\n" {
+			t.Errorf("descriptor %d shows %q", fd, got)
+		}
+	}
+	both := "for i := range 50 {\n\tfmt.Fprint(os.Stdout, i, \" \")\n\tfmt.Fprint(os.Stderr, i, \" \")\n\tos.Stdout.WriteString(\"a \")\n\tlog.Writer().Write([]byte(\"b \"))\n}"
+	var want strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&want, "%d %d a b ", i, i)
+	}
+	if got := cell(t, k, both).Text; got != want.String() {
+		t.Errorf("the streams take turns as %.200q", got)
 	}
 }
