@@ -72,6 +72,7 @@ func (s *State) Check() []Violation {
 			c.stuck(&s.Brokers[i], &s.Brokers[i].Replicas[j])
 		}
 	}
+	c.quorum()
 	c.acknowledged()
 	return c.list
 }

@@ -67,11 +67,22 @@ func (b *bench) topic(name string, minISR int32, assignment ...[]NodeID) TopicPa
 
 func (b *bench) topicWith(name string, props config.Topic, assignment ...[]NodeID) TopicPartition {
 	b.t.Helper()
-	res := b.Apply(CreateTopic{Name: name, Props: props, Assignment: assignment})
+	res := b.administer(CreateTopic{Name: name, Props: props, Assignment: assignment})
 	if res.Error != NONE {
 		b.t.Fatalf("CreateTopic: %v", res.Error)
 	}
 	return TopicPartition{Topic: res.ID}
+}
+
+// administer carries out a command for the controller and waits for the answer.
+func (b *bench) administer(c Command) Result {
+	b.t.Helper()
+	res := b.Apply(c)
+	if res.Pending > 0 {
+		b.runUntil(60_000*ms, fmt.Sprintf("an answer to %T", c), func() bool { return b.Admin[res.Pending-1].Done })
+		return b.Admin[res.Pending-1].Result
+	}
+	return res
 }
 
 // step takes one event and checks every invariant after it.

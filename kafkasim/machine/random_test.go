@@ -192,8 +192,8 @@ func (c *chaos) recover() {
 		for j := range c.Brokers {
 			c.do(HealLink{id, NodeID(j + 1)})
 		}
-		c.do(HealLink{id, FirstController})
 	}
+	c.healControllers()
 	c.live(1_000 * ms)
 	for i := range c.Brokers {
 		c.do(StartBroker{NodeID(i + 1)})
@@ -220,11 +220,11 @@ func (c *chaos) recover() {
 	}
 }
 
-func runChaos(t *testing.T, seed uint64, acts int) {
+func runChaos(t *testing.T, seed uint64, acts int, controllers int32) {
 	d := prng.Draw(seed, 7)
 	brokers := int32(3 + d>>8%2)
 	b := newBench(t, brokers, func(w *World) {
-		w.Seed, w.ELR = seed, d&1 == 0
+		w.Seed, w.ELR, w.Controllers = seed, d&1 == 0, controllers
 		w.Broker.BrokerSessionTimeoutMs, w.Broker.BrokerHeartbeatIntervalMs = 3000, 500
 		w.Broker.ReplicaLagTimeMaxMs, w.Broker.ReplicaSocketTimeoutMs = 4000, 3000
 	})
@@ -242,15 +242,22 @@ func runChaos(t *testing.T, seed uint64, acts int) {
 		}
 	}()
 	for range acts {
-		c.act()
+		if controllers > 1 && c.below(2) == 0 {
+			c.actController()
+		} else {
+			c.act()
+		}
 		c.live(int64(c.below(1500)) * ms)
 	}
 	c.recover()
+	if controllers > 1 {
+		c.one()
+	}
 }
 
 func TestRandomRuns(t *testing.T) {
 	for seed := range seeds() {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { runChaos(t, seed, 60) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { runChaos(t, seed, 60, 1) })
 	}
 }
 

@@ -44,16 +44,28 @@ func (s *State) lossy(tp TopicPartition, id NodeID) bool {
 }
 
 // recordsLost notes that a broker's disk has lost records of a partition. It matters if the replica had
-// answered for them: one that is neither in sync nor eligible has to fetch before it counts again, whoever
-// says otherwise (KIP-903).
+// answered for them: one that is neither in sync nor eligible, nor about to be let in, has to fetch before it
+// counts again, whoever says otherwise (KIP-903).
 func (s *State) recordsLost(tp TopicPartition, id NodeID) {
 	reg := s.decided().partition(tp)
-	if reg != nil && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) {
+	if reg != nil && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) &&
+		!s.letIn(tp, id) {
 		return
 	}
 	if t := s.Truth.partition(s, tp); !slices.Contains(t.Lossy, id) {
 		t.Lossy = append(slices.Clone(t.Lossy), id)
 	}
+}
+
+// letIn tells whether a leader has proposed to let a replica in: while the controllers are without a majority
+// the proposal waits, and is granted if they have not heard meanwhile that the broker has died.
+func (s *State) letIn(tp TopicPartition, id NodeID) bool {
+	for i := range s.Brokers {
+		if r := s.Brokers[i].replica(tp); r != nil && r.Role == Leader && r.inMaximalISR(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // recordsFetched notes that a replica has everything again that its leader has committed.

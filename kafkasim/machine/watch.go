@@ -17,9 +17,10 @@ type Watch struct {
 	records int64 // metadata records looked at
 	parts   []partitionWatch
 	marks   [][]replicaMark // by broker, in the order of Broker.Replicas
-	acked   int             // entries of Truth.Acked looked at
-	stirred int64           // µs: the last command, or change of the metadata
-	event   *Event          // nil for a command
+	quorum  quorumWatch
+	acked   int    // entries of Truth.Acked looked at
+	stirred int64  // µs: the last command, or change of the metadata
+	event   *Event // nil for a command
 	s       *State
 	found   []Violation
 }
@@ -98,6 +99,7 @@ func (w *Watch) Clone(s *State) *Watch {
 	s.Watching = true
 	c := *w
 	c.image = w.image.clone()
+	c.quorum = w.quorum.clone()
 	c.parts = append([]partitionWatch(nil), w.parts...)
 	for i := range c.parts {
 		p := &c.parts[i]
@@ -121,6 +123,8 @@ func (w *Watch) After(s *State, e Event) []Violation {
 	case e.To.IsBroker():
 		w.broker(s.broker(e.To), false)
 		w.exchange()
+	case e.To.IsController():
+		w.quorumStep(e.To)
 	case e.To.IsClient():
 		w.client()
 	}
@@ -138,6 +142,7 @@ func (w *Watch) Command(s *State, what string) []Violation {
 	for i := range s.Brokers {
 		w.broker(&s.Brokers[i], true)
 	}
+	w.quorumStep(NoNode)
 	w.end()
 	w.happened(what, s.Now)
 	return w.found
