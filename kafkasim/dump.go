@@ -46,8 +46,7 @@ func (c *Cluster) DumpLog(topic string, partition int, broker ...int) *Dump {
 func dumpSegment(out *strings.Builder, s *partlog.Segment) {
 	fmt.Fprintf(out, "Dumping %020d.log\nLog starting offset: %d\n", s.BaseOffset, s.BaseOffset)
 	position := int64(0)
-	for i := range s.Batches {
-		b := &s.Batches[i]
+	for b := range s.Batches.All() {
 		dumpBatch(out, b, position)
 		position += int64(b.Size)
 	}

@@ -236,10 +236,7 @@ func (c *Cluster) viewReplica(id machine.NodeID, r *machine.Replica, reg *machin
 // viewLog copies a log's records from an offset on, with their marks.
 func (c *Cluster) viewLog(r *machine.Replica, from int64) []view.Record {
 	var out []view.Record
-	add := func(b *partlog.Batch) {
-		if b.NextOffset() <= from {
-			return
-		}
+	r.Log.Batches(from, func(b *partlog.Batch) bool {
 		records := viewRecords(b, from)
 		if mark := c.acked.mark(c.s, r.TP, b); mark != view.MarkWritten {
 			for i := range records {
@@ -247,15 +244,8 @@ func (c *Cluster) viewLog(r *machine.Replica, from int64) []view.Record {
 			}
 		}
 		out = append(out, records...)
-	}
-	for i := range r.Log.Sealed {
-		for j := range r.Log.Sealed[i].Batches {
-			add(&r.Log.Sealed[i].Batches[j])
-		}
-	}
-	for j := range r.Log.Active.Batches {
-		add(&r.Log.Active.Batches[j])
-	}
+		return true
+	})
 	return out
 }
 

@@ -8,7 +8,7 @@ type Segment struct {
 	Size           int64 // bytes
 	FirstTimestamp int64 // ms, of the first batch; meaningless in an empty segment
 	MaxTimestamp   int64 // ms
-	Batches        []Batch
+	Batches        Batches
 }
 
 // Log is one partition's log on one broker. The zero value is an empty log that starts at offset 0.
@@ -36,7 +36,7 @@ type Log struct {
 // gives it up too. Producer entries change in place and are copied.
 func (l *Log) Unshare() {
 	l.Sealed = l.Sealed[:len(l.Sealed):len(l.Sealed)]
-	l.Active.Batches = l.Active.Batches[:len(l.Active.Batches):len(l.Active.Batches)]
+	l.Active.Batches.clip()
 	l.Epochs = l.Epochs[:len(l.Epochs):len(l.Epochs)]
 	if l.Producers != nil {
 		l.Producers = append(make([]ProducerEntry, 0, len(l.Producers)), l.Producers...)
@@ -67,14 +67,14 @@ func (l *Log) Append(b Batch, segmentBytes int64) {
 	if b.BaseOffset < l.End {
 		panic("partlog: a batch starts before the log's end")
 	}
-	if len(l.Active.Batches) > 0 && l.Active.Size > segmentBytes-int64(b.Size) {
+	if l.Active.Batches.Len() > 0 && l.Active.Size > segmentBytes-int64(b.Size) {
 		l.Roll(b.BaseOffset)
 	}
-	if len(l.Active.Batches) == 0 {
+	if l.Active.Batches.Len() == 0 {
 		l.Active.FirstTimestamp, l.Active.MaxTimestamp = b.MaxTimestamp, b.MaxTimestamp
 	}
 	l.Epochs.Assign(b.LeaderEpoch, b.BaseOffset) // R1.5
-	l.Active.Batches = append(l.Active.Batches, b)
+	l.Active.Batches.append(b)
 	l.Active.Size += int64(b.Size)
 	l.Active.MaxTimestamp = max(l.Active.MaxTimestamp, b.MaxTimestamp)
 	l.End = b.NextOffset()
@@ -111,17 +111,21 @@ func (l *Log) SetLogStart(offset int64) bool {
 // find returns the segment and the index in it of the first batch that ends after offset; ok is false when
 // there is none.
 func (l *Log) find(offset int64) (seg, batch int, ok bool) {
-	n := len(l.Sealed)
-	seg = n
+	sealed := len(l.Sealed)
+	seg = sealed
 	if offset < l.Active.BaseOffset {
-		seg = sort.Search(n, func(i int) bool { return l.segment(i+1).BaseOffset > offset })
+		seg = sort.Search(sealed, func(i int) bool { return l.segment(i+1).BaseOffset > offset })
 	}
-	for ; seg <= n; seg++ {
-		bs := l.segment(seg).Batches
-		batch = sort.Search(len(bs), func(i int) bool { return bs[i].NextOffset() > offset })
-		if batch < len(bs) {
-			return seg, batch, true
+	for ; seg <= sealed; seg++ {
+		bs := &l.segment(seg).Batches
+		n := bs.Len()
+		if n == 0 || bs.At(n-1).NextOffset() <= offset {
+			continue
 		}
+		if bs.At(n-1).BaseOffset <= offset {
+			return seg, n - 1, true // most reads are at the end
+		}
+		return seg, sort.Search(n, func(i int) bool { return bs.At(i).NextOffset() > offset }), true
 	}
 	return 0, 0, false
 }
@@ -138,10 +142,10 @@ func (l *Log) Read(offset, bound, maxBytes int64, minOne bool) (batches []Batch,
 	if !ok {
 		return nil, 0
 	}
-	bs := l.segment(seg).Batches
+	bs := &l.segment(seg).Batches
 	to := from
-	for to < len(bs) && bs[to].NextOffset() <= bound {
-		size := int64(bs[to].Size)
+	for n := bs.Len(); to < n && bs.At(to).NextOffset() <= bound; {
+		size := int64(bs.At(to).Size)
 		if bytes+size > maxBytes && (to > from || !minOne) {
 			break
 		}
@@ -151,7 +155,7 @@ func (l *Log) Read(offset, bound, maxBytes int64, minOne bool) (batches []Batch,
 	if to == from {
 		return nil, 0
 	}
-	return bs[from:to:to], bytes
+	return bs.slice(from, to), bytes
 }
 
 // Available says whether a parked fetch at offset may go (R1.32, C-23): the bytes between offset and
@@ -168,17 +172,17 @@ func (l *Log) Available(offset, bound, enough int64) (bytes int64, olderSegment 
 	if seg < len(l.Sealed) && l.segment(seg+1).BaseOffset < bound {
 		return 0, true
 	}
-	bs := l.segment(seg).Batches
-	for i := from; i < len(bs) && bs[i].NextOffset() <= bound && bytes < enough; i++ {
-		bytes += int64(bs[i].Size)
+	bs := &l.segment(seg).Batches
+	for i, n := from, bs.Len(); i < n && bs.At(i).NextOffset() <= bound && bytes < enough; i++ {
+		bytes += int64(bs.At(i).Size)
 	}
 	return bytes, false
 }
 
 // Last is the last n batches of the active segment, which must have so many.
 func (l *Log) Last(n int) []Batch {
-	bs := l.Active.Batches
-	return bs[len(bs)-n : len(bs) : len(bs)]
+	have := l.Active.Batches.Len()
+	return l.Active.Batches.slice(have-n, have)
 }
 
 // BatchAt is the batch that holds the record at offset, nil when the log has none.
@@ -187,7 +191,7 @@ func (l *Log) BatchAt(offset int64) *Batch {
 	if !ok {
 		return nil
 	}
-	b := &l.segment(seg).Batches[i]
+	b := l.segment(seg).Batches.At(i)
 	if b.BaseOffset > offset {
 		return nil
 	}
@@ -201,9 +205,9 @@ func (l *Log) Batches(from int64, visit func(*Batch) bool) {
 		return
 	}
 	for ; seg <= len(l.Sealed); seg++ {
-		bs := l.segment(seg).Batches
-		for ; i < len(bs); i++ {
-			if !visit(&bs[i]) {
+		bs := &l.segment(seg).Batches
+		for n := bs.Len(); i < n; i++ {
+			if !visit(bs.At(i)) {
 				return
 			}
 		}
@@ -216,11 +220,10 @@ func (l *Log) Batches(from int64, visit func(*Batch) bool) {
 func (l *Log) OffsetByTime(ts, bound int64) (offset, at int64, epoch int32, ok bool) {
 	for i := 0; i <= len(l.Sealed); i++ {
 		s := l.segment(i)
-		if len(s.Batches) == 0 || s.MaxTimestamp < ts {
+		if s.Batches.Len() == 0 || s.MaxTimestamp < ts {
 			continue
 		}
-		for j := range s.Batches {
-			b := &s.Batches[j]
+		for b := range s.Batches.All() {
 			if b.MaxTimestamp < ts {
 				continue
 			}

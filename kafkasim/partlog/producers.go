@@ -100,12 +100,12 @@ func (l *Log) rebuildProducers() {
 	}
 	l.Producers = nil
 	for i := range l.Sealed {
-		for j := range l.Sealed[i].Batches {
-			l.remember(&l.Sealed[i].Batches[j])
+		for b := range l.Sealed[i].Batches.All() {
+			l.remember(b)
 		}
 	}
-	for j := range l.Active.Batches {
-		l.remember(&l.Active.Batches[j])
+	for b := range l.Active.Batches.All() {
+		l.remember(b)
 	}
 }
 
@@ -113,8 +113,8 @@ func (l *Log) rebuildProducers() {
 func (l *Log) idempotent() bool {
 	for i := 0; i <= len(l.Sealed); i++ {
 		s := l.segment(i)
-		for j := range s.Batches {
-			if s.Batches[j].ProducerID >= 0 {
+		for b := range s.Batches.All() {
+			if b.ProducerID >= 0 {
 				return true
 			}
 		}

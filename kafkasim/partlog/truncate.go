@@ -39,9 +39,10 @@ func (l *Log) dropFrom(offset int64) {
 	}
 	seg := *l.segment(n)
 	l.Sealed = cut(l.Sealed, n)
-	keep := sort.Search(len(seg.Batches), func(i int) bool { return seg.Batches[i].NextOffset() > offset })
+	keep := sort.Search(seg.Batches.Len(), func(i int) bool { return seg.Batches.At(i).NextOffset() > offset })
 	// A segment that was sealed is shared for good; without spare room the next append copies it.
-	seg.Batches = seg.Batches[:keep:keep]
+	seg.Batches.clip()
+	seg.Batches.cut(keep)
 	seg.measure()
 	l.Active = seg
 }
@@ -49,11 +50,11 @@ func (l *Log) dropFrom(offset int64) {
 // measure computes a segment's size and times from its batches.
 func (s *Segment) measure() {
 	s.Size, s.FirstTimestamp, s.MaxTimestamp = 0, 0, 0
-	for i := range s.Batches {
-		b := &s.Batches[i]
-		if i == 0 {
-			s.FirstTimestamp, s.MaxTimestamp = b.MaxTimestamp, b.MaxTimestamp
-		}
+	if s.Batches.Len() > 0 {
+		s.FirstTimestamp = s.Batches.At(0).MaxTimestamp
+		s.MaxTimestamp = s.FirstTimestamp
+	}
+	for b := range s.Batches.All() {
 		s.Size += int64(b.Size)
 		s.MaxTimestamp = max(s.MaxTimestamp, b.MaxTimestamp)
 	}
