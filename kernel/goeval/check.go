@@ -72,7 +72,7 @@ func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 	}
 	dropChildren(e.pkg.Scope())
 	if len(probs) == 0 {
-		probs = unsafeUses(info)
+		probs = forbiddenUses(info)
 	}
 	if len(probs) > 0 {
 		return nil, probs
@@ -208,16 +208,15 @@ func panicText(r any) string {
 	return "panic"
 }
 
-// unsafeUses finds what a cell uses of package unsafe beyond sizes, which are constants.
-func unsafeUses(info *types.Info) (probs []problem) {
+// forbiddenUses finds what would end the kernel: what package unsafe has beyond sizes, which are
+// constants, and command-line flags that exit when they are wrong.
+func forbiddenUses(info *types.Info) (probs []problem) {
 	for id, obj := range info.Uses {
-		if obj.Pkg() != types.Unsafe {
-			continue
-		}
-		switch obj.Name() {
-		case "Sizeof", "Alignof", "Offsetof":
-		default:
+		switch {
+		case obj.Pkg() == types.Unsafe && obj.Name() != "Sizeof" && obj.Name() != "Alignof" && obj.Name() != "Offsetof":
 			probs = append(probs, problem{id.Pos(), "cells cannot use unsafe." + obj.Name() + ": a wrong pointer would end the kernel"})
+		case obj.Pkg() != nil && obj.Pkg().Path() == "flag" && obj.Name() == "ExitOnError":
+			probs = append(probs, problem{id.Pos(), "cells cannot use flag.ExitOnError: it would end the kernel; use flag.ContinueOnError"})
 		}
 	}
 	slices.SortFunc(probs, func(a, b problem) int { return int(a.pos - b.pos) })

@@ -150,6 +150,7 @@ func (e *Engine) symbol(pkg, name string) (reflect.Value, bool) {
 // kernel.
 var withheld = map[string]bool{
 	"runtime.Caller": true, "runtime.Callers": true, "runtime.CallersFrames": true, "runtime.FuncForPC": true,
+	"flag.Parse": true, "flag.CommandLine": true, "testing.Main": true, "testing.MainStart": true,
 	"runtime.Breakpoint": true, "runtime/debug.SetMaxStack": true, "runtime/debug.SetPanicOnFault": true,
 }
 

@@ -81,7 +81,7 @@ func (i *imports) Import(path string) (pkg *types.Package, err error) {
 	defer i.mu.Unlock()
 	if i.exps[path] == nil {
 		if path == "unsafe" {
-			return types.Unsafe, nil // what cells may use of it, unsafeUses says
+			return types.Unsafe, nil // what cells may use of it, forbiddenUses says
 		}
 		return nil, fmt.Errorf("package %s is not available in cells", path)
 	}

@@ -29,10 +29,12 @@ type foreign struct {
 // TestForeign runs the collections that -corpus names. None of their programs may be silently wrong,
 // unless exceptions.txt says why.
 func TestForeign(t *testing.T) {
+	// How many must be equal at least. What yaegi's programs need beyond that is net/http (29), unsafe
+	// pointers and command-line flags, which cells refuse.
 	collections := map[string]struct {
 		read  func(testing.TB) []foreign
 		equal int
-	}{"yaegi": {readYaegi, 846}, "go": {readGo, 800}}
+	}{"yaegi": {readYaegi, 836}, "go": {readGo, 880}}
 	for _, name := range strings.Split(*corpora, ",") {
 		if name == "" {
 			continue
@@ -242,7 +244,7 @@ func readGo(t testing.TB) []foreign {
 			return nil
 		}
 		want, _ := os.ReadFile(strings.TrimSuffix(path, ".go") + ".out")
-		all = append(all, foreign{name: filepath.ToSlash(name), source: string(src), want: string(want), limit: 20 * time.Second})
+		all = append(all, foreign{name: filepath.ToSlash(name), source: string(src), want: string(want), limit: time.Minute})
 		return nil
 	})
 	if len(all) == 0 {

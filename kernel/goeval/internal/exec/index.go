@@ -5,7 +5,9 @@ import (
 	"go/token"
 	"go/types"
 	"math"
+	"runtime"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"kafkalab/kernel/goeval/internal/rtype"
@@ -34,12 +36,22 @@ func (c *compiler) intIndex(e ast.Expr) ev[int] {
 	}
 }
 
+// widen puts an index that no int can hold into the text of the panic on its way.
+func (fr *Frame) widen() {
+	wide := fr.wide
+	if fr.wide = 0; wide == 0 {
+		return
+	}
+	if err, ok := recover().(runtime.Error); ok {
+		text := strings.TrimPrefix(err.Error(), "runtime error: ")
+		panic(runtimeError(strings.ReplaceAll(text, strconv.Itoa(math.MaxInt), strconv.FormatUint(wide, 10))))
+	}
+}
+
 // outOfRange panics as compiled code does for s[i] with len(s) == n.
 func outOfRange(fr *Frame, pos token.Pos, i, n int) {
 	fr.pos = pos
-	if i == math.MaxInt && fr.wide > math.MaxInt {
-		panic(runtimeError("index out of range [" + strconv.FormatUint(fr.wide, 10) + "] with length " + itoa(n)))
-	}
+	defer fr.widen()
 	_ = make([]struct{}, n)[i]
 }
 
@@ -161,6 +173,7 @@ func (b bounds) cut(fr *Frame, pos token.Pos, length, capacity int, array bool) 
 		return lo, hi, mx
 	}
 	fr.pos = pos
+	defer fr.widen()
 	dummy := make([]struct{}, length, capacity)
 	switch {
 	case array && b.max != nil && mx > capacity:
@@ -233,6 +246,7 @@ func (c *compiler) substring(e *ast.SliceExpr, x value, t types.Type) value {
 		}
 		if uint(hi) > uint(len(v)) || uint(lo) > uint(hi) {
 			fr.pos = pos
+			defer fr.widen()
 		}
 		if b.hi == nil {
 			return v[lo:]
