@@ -56,7 +56,7 @@ func BenchmarkGrowthByPartitions(b *testing.B) {
 				idle := c.history.steps
 				took := timed(func() { c.RunFor(time.Second) })
 				b.ReportMetric(took/float64(c.history.steps-idle), "µs-idle/event")
-				b.ReportMetric(float64(heap()-before)/float64(n), "B/partition")
+				b.ReportMetric(float64(heap()-before-records*100)/float64(n), "B/partition")
 				per("µs-crash/partition", n, func() { c.Broker(1).Crash(); c.Settle() })
 				per("µs-start/partition", n, func() { c.Broker(1).Start(); c.Settle() })
 				per("µs-clone/partition", n, func() { c.s.Clone() })

@@ -43,13 +43,13 @@ func (s *State) finishFetch(b *Broker, d *DelayedFetch) {
 // the first partition that has any (C-21). urgent is set by an error or a diverging log.
 func (s *State) readFetch(b *Broker, m *FetchRequest, credit bool) (results []FetchResult, bytes int64, urgent bool) {
 	results = make([]FetchResult, len(m.Parts))
-	left := m.MaxBytes
+	left, at := m.MaxBytes, -1
 	if m.Replica == NoNode {
 		left = min(left, fetchMaxBytes)
 	}
 	for i := range m.Parts {
 		res := &results[i]
-		n := s.readPart(b, m, &m.Parts[i], res, max(left, 0), bytes == 0, credit)
+		n := s.readPart(b, m, &m.Parts[i], res, max(left, 0), bytes == 0, credit, &at)
 		bytes += n
 		left -= n
 		if res.Error != NONE || res.Diverging.Epoch >= 0 {
@@ -61,9 +61,9 @@ func (s *State) readFetch(b *Broker, m *FetchRequest, credit bool) (results []Fe
 
 // readPart reads one partition into res, whose zero value it fills, and returns the bytes read. With
 // credit, a follower's fetch counts (R2.4).
-func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchResult, left int64, first, credit bool) int64 {
+func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchResult, left int64, first, credit bool, at *int) int64 {
 	*res = FetchResult{TP: p.TP, HighWatermark: -1, LastStable: -1, LogStartOffset: -1, Diverging: noEpochEnd, LeaderEpoch: -1}
-	r, code := s.fetchReplica(b, m.Replica, p)
+	r, code := s.fetchReplica(b, m.Replica, p, at)
 	if code != NONE {
 		s.failFetch(b, res, code)
 		return 0
@@ -114,12 +114,12 @@ func (s *State) failFetch(b *Broker, res *FetchResult, code Code) {
 
 // fetchReplica finds the replica that a fetch may read, in R2.4's order of checks: the epoch before the
 // leadership (R1.28); a follower must be one of the partition's replicas. A consumer may read any replica
-// that this broker hosts (R1.29).
-func (s *State) fetchReplica(b *Broker, fetcher NodeID, p *FetchPart) (*Replica, Code) {
+// that this broker hosts (R1.29). at is as in replicaAfter.
+func (s *State) fetchReplica(b *Broker, fetcher NodeID, p *FetchPart, at *int) (*Replica, Code) {
 	if b.Image.partition(p.TP) == nil {
 		return nil, UNKNOWN_TOPIC_OR_PARTITION
 	}
-	r := b.replica(p.TP)
+	r := b.replicaAfter(p.TP, at)
 	switch {
 	case r != nil && b.Dirs[r.Dir].Offline:
 		return nil, KAFKA_STORAGE_ERROR
@@ -156,9 +156,10 @@ func (r *Replica) checkEpoch(e int32) Code {
 // the bound, an error, a diverging log, or the fetch reads an older segment.
 func (s *State) fetchReady(b *Broker, m *FetchRequest) bool {
 	var bytes int64
+	at := -1
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		r, code := s.fetchReplica(b, m.Replica, p)
+		r, code := s.fetchReplica(b, m.Replica, p, &at)
 		if code != NONE {
 			return true
 		}

@@ -77,6 +77,24 @@ func (b *Broker) replica(tp TopicPartition) *Replica {
 	return nil
 }
 
+// replicaAfter is replica for whoever goes through partitions in their order: after is where the one before was
+// found, and says then where this one was.
+func (b *Broker) replicaAfter(tp TopicPartition, after *int) *Replica {
+	const near = 4 // replicas of other leaders lie between those of one
+	for i := *after + 1; i < len(b.Replicas) && i <= *after+near; i++ {
+		if b.Replicas[i].TP == tp {
+			*after = i
+			return &b.Replicas[i]
+		}
+	}
+	i, found := b.findReplica(tp)
+	if !found {
+		return nil
+	}
+	*after = i
+	return &b.Replicas[i]
+}
+
 func (b *Broker) findReplica(tp TopicPartition) (int, bool) {
 	lo, hi := 0, len(b.Replicas)
 	for lo < hi {
