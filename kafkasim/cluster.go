@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kafkalab/kafkasim/machine"
+	"kafkalab/kafkasim/view"
 )
 
 // Cluster is a simulated Kafka cluster with its clients, at one moment of virtual time. Its verbs act on
@@ -56,8 +57,12 @@ func (c *Cluster) String() string {
 // with; "" for a part of another verb.
 func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
 	c.trace.floor = c.trace.len()
+	words := c.interventionWords(cmd) // before: what it names may be gone after it
 	r := c.s.Apply(cmd)
 	c.history.command(c.s.Now, c.trace.len(), cmd)
+	if words != "" {
+		c.trace.add([]machine.Note{{Change: view.Change{At: c.s.Now, Kind: view.Command, Broker: -1, Partition: -1, Text: words}}})
+	}
 	c.history.line(code, c.s.Now)
 	if c.watch != nil {
 		c.watch.add(c.watch.w.Command(c.s, commandWords(code, cmd)))
