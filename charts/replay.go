@@ -85,12 +85,12 @@ type group struct {
 	loud     bool
 }
 
-// moments cuts a trace into its moments. What was before the first command (the brokers coming up) is
-// one moment.
+// moments cuts a trace into its moments. What was before the first command or record (the brokers coming
+// up) is one moment.
 func moments(trace *view.Trace) []group {
 	boot := 0
 	for i, c := range trace.Changes {
-		if c.Kind == view.Command {
+		if c.Kind == view.Command || c.Kind == view.Sent {
 			boot = i
 			break
 		}

@@ -2,6 +2,7 @@ package charts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -60,8 +61,21 @@ func shownPartitions(trace *view.Trace, topics []string, most int) (shown []int,
 	return shown, omitted
 }
 
-// surround sets the x axis, the bands and the marks. The axis begins where the first curve does: what
-// was before the topic is no part of its story.
+// roundBelow is the last round number up to x, as the labels of an axis of that length are round: multiples
+// of 1, 2 or 5 times a power of ten, of which about five fit the axis.
+func roundBelow(x, length float64) float64 {
+	step := math.Pow(10, math.Floor(math.Log10(length/5)))
+	for _, times := range []float64{5, 2} {
+		if step*times <= length/5 {
+			step *= times
+			break
+		}
+	}
+	return math.Floor(x/step) * step
+}
+
+// surround sets the x axis, the bands and the marks. The axis begins with the first curve, at a round
+// number: what was before the topic is no part of its story.
 func (s *CurveSpec) surround(trace *view.Trace, topics []string, panels map[int]int) {
 	s.XLabel, s.Step = "virtual time, ms", true
 	s.XMin, s.XMax = float64(trace.From)/1000, float64(trace.To)/1000
@@ -72,7 +86,7 @@ func (s *CurveSpec) surround(trace *view.Trace, topics []string, panels map[int]
 		}
 	}
 	if len(s.Series) > 0 && first < s.XMax {
-		s.XMin = max(s.XMin, first)
+		s.XMin = max(s.XMin, roundBelow(first, s.XMax-first))
 	}
 	s.Bands, s.Marks = annotate(trace, topics, panels).within(s.XMin, s.XMax)
 }
