@@ -136,6 +136,16 @@ func (k *Kernel) Handle(ch wire.Channel, m wire.Message) {
 func (k *Kernel) Interrupt() {
 	if cell := k.cell.Load(); cell != nil {
 		k.interrupt(cell)
+		return
+	}
+	// A cell that is here already and has not begun yet is meant too.
+	asked := time.Now()
+	for _, again := range [...]time.Duration{0, 50 * time.Millisecond, 200 * time.Millisecond} {
+		time.AfterFunc(again, func() {
+			if cell := k.cell.Load(); cell != nil && cell.req.arrived.Before(asked) {
+				k.interrupt(cell)
+			}
+		})
 	}
 }
 

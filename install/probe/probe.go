@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -35,6 +36,7 @@ type Kernel struct {
 	control zmq4.Socket
 	cancel  context.CancelFunc
 	heard   chan heard
+	listens chan struct{} // closed when the kernel has taken note of the subscription
 }
 
 // Info is what kernel_info_reply says, as far as a person wants to know it.
@@ -73,7 +75,7 @@ func start(ctx context.Context, argv []string, way func() (*opening, error)) (*K
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{folder: folder, session: wire.NewSession("probe"), heard: make(chan heard, 256), ended: make(chan struct{})}
+	k := &Kernel{folder: folder, session: wire.NewSession("probe"), heard: make(chan heard, 256), listens: make(chan struct{}), ended: make(chan struct{})}
 	if err := k.start(ctx, argv, way); err != nil {
 		k.Stop()
 		return nil, k.explain(err)
@@ -125,6 +127,13 @@ func (k *Kernel) start(ctx context.Context, argv []string, way func() (*opening,
 		return err
 	}
 	k.Started = time.Since(begun)
+	select { // what is published before would be lost
+	case <-k.listens:
+	case <-k.ended:
+		return errors.New("the process ended")
+	case <-ctx.Done():
+		return errors.New("it did not take the subscription of its iopub socket in time")
+	}
 	return json.Unmarshal(reply.Content, &k.Info)
 }
 
@@ -168,12 +177,18 @@ func (k *Kernel) dial(ctx context.Context, s zmq4.Socket, address string) error 
 }
 
 func (k *Kernel) listen(s zmq4.Socket, ch wire.Channel) {
+	var welcome sync.Once
 	for {
 		frames, err := s.Recv()
 		if err != nil {
 			return
 		}
-		if m, err := k.signer.Decode(frames.Frames); err == nil {
+		m, err := k.signer.Decode(frames.Frames)
+		switch {
+		case err != nil:
+		case m.Header.MsgType == "iopub_welcome":
+			welcome.Do(func() { close(k.listens) })
+		default:
 			k.heard <- heard{ch, m}
 		}
 	}
