@@ -21,7 +21,7 @@ var (
 )
 
 // TestRandom compares random programs compiled and as cells. A program whose compiled output depends on
-// the compiler's optimisations is left out: Go does not fix what it does.
+// the compiler's optimisations is left out: Go does not fix what it does. So is one that prints megabytes.
 func TestRandom(t *testing.T) {
 	if *programs == 0 {
 		t.Skip("see -random")
@@ -36,7 +36,7 @@ func TestRandom(t *testing.T) {
 		want, also := compiledBatch(t, bodies)
 		s := newCells(t)
 		for i, b := range bodies {
-			if want[i] != also[i] {
+			if want[i] != also[i] || len(want[i]) > tooMuch/2 {
 				open++
 				continue
 			}
@@ -54,7 +54,7 @@ func TestRandom(t *testing.T) {
 		}
 		s.e.Close()
 	}
-	t.Logf("random programs: equal %d, refused %d, different %d, not fixed by the language %d", compared, refusedN, wrongN, open)
+	t.Logf("random programs: equal %d, refused %d, different %d, left out %d", compared, refusedN, wrongN, open)
 }
 
 // compiledBatch runs all bodies as one program, built with and without optimisation.
