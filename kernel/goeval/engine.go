@@ -42,6 +42,7 @@ type Engine struct {
 	machine *exec.Machine
 	imp     *imports
 	std     streams
+	alarms  alarms
 
 	checking sync.Mutex // held while code is checked: the scope of the session is at work
 	docSet   *token.FileSet

@@ -80,7 +80,7 @@ func (p *performance) source(src *source) kernel.Outcome {
 	if failure != nil {
 		return kernel.Outcome{Failure: failure}
 	}
-	stop := e.watchMemory(run)
+	stop := e.watch(run)
 	res := prog.Run(run)
 	stop()
 	if f := e.failureOf(src, res); f != nil {

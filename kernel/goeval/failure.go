@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"kafkalab/kernel"
@@ -109,6 +110,10 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 	case res.Stopped == exec.StopExit:
 		msg := fmt.Sprintf("%s ended the cell with status %d; the kernel lives on", res.Exit.What, res.Exit.Code)
 		return e.traced("Exit", msg, res.Exit.Trace, true)
+	case res.Stopped == exec.StopFatal:
+		return e.traced("FatalError", res.Exit.What, res.Exit.Trace, false)
+	case res.Stopped == exec.StopDeadlock:
+		return e.deadlockFailure(res)
 	case res.Stopped != 0 && res.Abandoned:
 		return interrupted("interrupted; the cell waits in compiled code and cannot be stopped there")
 	case res.Stopped != 0:
@@ -119,6 +124,15 @@ func (e *Engine) failureOf(src *source, res exec.Result) *kernel.Failure {
 
 func interrupted(msg string) *kernel.Failure {
 	return &kernel.Failure{Name: "KeyboardInterrupt", Value: msg, Traceback: []string{"KeyboardInterrupt: " + msg}}
+}
+
+// deadlockFailure says in the run time's words that nothing can go on, and where the cell waited.
+func (e *Engine) deadlockFailure(res exec.Result) *kernel.Failure {
+	f := e.traced("Deadlock", "fatal error: all goroutines are asleep - deadlock!", res.Waited, false)
+	if res.Waits != "" {
+		f.Traceback = slices.Insert(f.Traceback, 1, "the cell waits here ["+res.Waits+"]:")
+	}
+	return f
 }
 
 func (e *Engine) panicFailure(p *exec.Panic) *kernel.Failure {

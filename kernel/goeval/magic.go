@@ -204,7 +204,9 @@ func (p *performance) pieces(all []piece) (outcome kernel.Outcome) {
 }
 
 // isFirst reports whether nothing stands above a piece.
-func (p *performance) isFirst(part piece) bool { return strings.TrimSpace(p.src.text[:part.from]) == "" }
+func (p *performance) isFirst(part piece) bool {
+	return strings.TrimSpace(p.src.text[:part.from]) == ""
+}
 
 // golang runs Go of the cell: its whole text, or a piece of it.
 func (p *performance) golang(text string) kernel.Outcome {

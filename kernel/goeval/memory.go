@@ -7,9 +7,9 @@ import (
 	"kafkalab/kernel/goeval/internal/exec"
 )
 
-// watchMemory stops the run when the session holds more memory than it may: otherwise the system would
-// end the whole process.
-func (e *Engine) watchMemory(run *exec.Run) (stop func()) {
+// watch stops the run when the session holds more memory than it may, since otherwise the system would
+// end the whole process, and when it is deadlocked.
+func (e *Engine) watch(run *exec.Run) (stop func()) {
 	limit := e.memoryLimit()
 	done := make(chan struct{})
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
@@ -21,6 +21,7 @@ func (e *Engine) watchMemory(run *exec.Run) (stop func()) {
 		}
 		return true
 	}
+	sleeps := e.newSleeper()
 	go func() {
 		for tick := time.NewTicker(watchEvery); ; {
 			select {
@@ -28,7 +29,11 @@ func (e *Engine) watchMemory(run *exec.Run) (stop func()) {
 				tick.Stop()
 				return
 			case <-tick.C:
-				if !check() {
+				asleep := sleeps.tick()
+				if asleep {
+					run.Stop(exec.StopDeadlock)
+				}
+				if asleep || !check() {
 					tick.Stop()
 					return
 				}

@@ -25,7 +25,10 @@ func (e *Engine) write(run *exec.Run, stream, text string) {
 // intrinsic replaces functions of compiled packages that must know which cell calls, or must not do
 // what they do in a program of their own.
 func (e *Engine) intrinsic(pkg, name string) exec.Intrinsic {
-	return intrinsics[pkg+"."+name].bind(e)
+	if f := intrinsics[pkg+"."+name]; f != nil {
+		return f.bind(e)
+	}
+	return e.besides(pkg, name)
 }
 
 // intrinsicFunc is an intrinsic without its engine.

@@ -53,7 +53,7 @@ func TestTraps(t *testing.T) {
 			case "!panic":
 				ok = kind == "RuntimeError" || kind == "Panic"
 			case "!deadlock":
-				ok = kind == "KeyboardInterrupt"
+				ok = kind == "Deadlock"
 			}
 			switch {
 			case ok:

@@ -87,7 +87,7 @@ func TestOurs(t *testing.T) {
 					runs["split"] = split(p.source)
 				}
 				for how, cells := range runs {
-					got := runCells(cells, limitOf(p))
+					got := runCells(cells, ourLimit)
 					v := judge(crlf(got), p.want)
 					mu.Lock()
 					count[how][v]++
@@ -123,12 +123,7 @@ func crlf(o outcome) outcome {
 	return o
 }
 
-func limitOf(p *program) time.Duration {
-	if p.want.End == "deadlock" {
-		return 300 * time.Millisecond
-	}
-	return 20 * time.Second
-}
+const ourLimit = 20 * time.Second
 
 func shown(o outcome) string {
 	s := o.Stdout

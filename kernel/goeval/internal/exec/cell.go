@@ -22,9 +22,11 @@ type Result struct {
 	Values    []reflect.Value // of the last expression, if the run came that far
 	Reached   int             // the index of the last statement that began
 	Panic     *Panic
-	Stopped   int32 // why the run was stopped, 0 if it was not
-	Exit      *Exit // set with StopExit
-	Abandoned bool  // it was stopped, but blocks in compiled code; its goroutine is left behind
+	Stopped   int32  // why the run was stopped, 0 if it was not
+	Exit      *Exit  // set with StopExit and StopFatal
+	Waits     string // what the cell's goroutine waited for in a deadlock, and where
+	Waited    []Site
+	Abandoned bool // it was stopped, but blocks in compiled code; its goroutine is left behind
 }
 
 // CompileCell compiles statements, and a last expression whose values are the result; it may be nil.
@@ -99,16 +101,34 @@ func (p *Program) Run(run *Run) Result {
 	go p.run(run, done)
 	select {
 	case r := <-done:
-		return r
+		return p.after(run, r)
 	case <-run.stopped:
 	}
 	select {
 	case r := <-done:
-		return r
+		return p.after(run, r)
 	case <-time.After(patience):
 		return Result{Reached: p.reached, Stopped: run.Reason(), Exit: run.exit.Load(), Abandoned: true}
 	}
 }
+
+// after waits for the other goroutines of a run that was stopped: they are on their way out, and must not
+// work beside the next cell.
+func (p *Program) after(run *Run, r Result) Result {
+	if run.Reason() == stopNone {
+		return r
+	}
+	for end := time.Now().Add(leaving); p.machine.alive(run) > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if r.Stopped == 0 && r.Panic == nil { // stopped by another goroutine, at the very end
+		r.Stopped, r.Exit = run.Reason(), run.exit.Load()
+	}
+	return r
+}
+
+// leaving is how long the goroutines of a stopped run are waited for.
+const leaving = 100 * time.Millisecond
 
 func (p *Program) run(run *Run, done chan<- Result) {
 	th := &Thread{m: p.machine, run: run}
@@ -124,6 +144,7 @@ func (p *Program) run(run *Run, done chan<- Result) {
 				res.Panic = &Panic{Value: StackOverflow{}, Trace: th.overflowTrace}
 			} else {
 				res.Stopped, res.Exit = run.Reason(), run.exit.Load()
+				res.Waits, res.Waited = th.waits, th.waited
 			}
 		}
 		res.Reached = p.reached

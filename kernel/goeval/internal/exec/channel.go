@@ -17,12 +17,17 @@ func (th *Thread) recv(ch reflect.Value) (reflect.Value, bool) {
 			return v, ok
 		}
 	}
+	th.waits = "chan receive"
+	if ch.IsNil() {
+		th.waits = "chan receive (nil chan)"
+	}
 	for {
 		i, v, ok := reflect.Select([]reflect.SelectCase{
 			{Dir: reflect.SelectRecv, Chan: ch},
 			{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(th.run.stopped)},
 		})
 		if i == 0 {
+			th.waits = ""
 			return v, ok
 		}
 		th.stopNow()
@@ -34,12 +39,17 @@ func (th *Thread) send(ch, v reflect.Value) {
 	if !ch.IsNil() && ch.TrySend(v) {
 		return
 	}
+	th.waits = "chan send"
+	if ch.IsNil() {
+		th.waits = "chan send (nil chan)"
+	}
 	for {
 		i, _, _ := reflect.Select([]reflect.SelectCase{
 			{Dir: reflect.SelectSend, Chan: ch, Send: v},
 			{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(th.run.stopped)},
 		})
 		if i == 0 {
+			th.waits = ""
 			return
 		}
 		th.stopNow()
@@ -133,7 +143,10 @@ func (c *compiler) selectStmt(s *ast.SelectStmt, label string) stmt {
 			comms = append(comms, c.comm(cc))
 		}
 	})
-	pos := s.Pos()
+	pos, waits := s.Pos(), "select"
+	if len(comms) == 0 {
+		waits = "select (no cases)"
+	}
 	return breakable(func(fr *Frame) ctl {
 		cases := make([]reflect.SelectCase, 0, len(comms)+1)
 		for _, k := range comms {
@@ -145,12 +158,15 @@ func (c *compiler) selectStmt(s *ast.SelectStmt, label string) stmt {
 			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(fr.th.run.stopped)})
 		}
 		fr.pos = pos
+		fr.th.waits = waits
 		for {
 			i, v, ok := reflect.Select(cases)
 			if i < len(comms) {
+				fr.th.waits = ""
 				return comms[i].chosen(fr, v, ok)
 			}
 			if def != nil {
+				fr.th.waits = ""
 				return def(fr)
 			}
 			fr.th.stopNow()

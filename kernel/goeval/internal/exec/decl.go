@@ -74,14 +74,14 @@ func (c *compiler) zeroVars(names []*ast.Ident) stmt {
 
 func (c *compiler) clearStmt(e *ast.CallExpr) stmt {
 	x := c.expr(e.Args[0])
-	rt, m := c.rt(x.t), c.m
+	rt := c.rt(x.t)
 	if s, ok := x.ev.(ev[slice]); ok {
 		return func(fr *Frame) ctl { v := s(fr); valueAt(rt, ptr(&v)).Clear(); return ctlNext }
 	}
 	p := x.ev.(ev[ptr])
 	return func(fr *Frame) ctl {
 		v := p(fr)
-		defer m.lockMap()()
+		defer fr.th.unlockMap(fr.th.lockMap(v, true))
 		valueAt(rt, ptr(&v)).Clear()
 		return ctlNext
 	}

@@ -38,7 +38,9 @@ type Machine struct {
 	inner     atomic.Pointer[Panic] // a panic that has just left a callback
 	callbacks atomic.Int64
 	parallel  atomic.Bool // a go statement has run: map operations are locked
-	maps      sync.RWMutex
+	maps      sync.Mutex
+	written   atomic.Uintptr // the map that the holder of maps writes
+	read      atomic.Uintptr // or reads
 	itabs     sync.Map
 	mu        sync.Mutex
 	runs      map[*Run]int // goroutines alive, by run
@@ -185,6 +187,12 @@ func (m *Machine) end(r *Run) {
 		delete(m.runs, r)
 	}
 	m.mu.Unlock()
+}
+
+func (m *Machine) alive(r *Run) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.runs[r]
 }
 
 // Running is the number of goroutines of cells that are alive.

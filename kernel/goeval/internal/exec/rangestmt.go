@@ -270,12 +270,12 @@ func (c *compiler) rangeString(s *ast.RangeStmt, label string) stmt {
 func (c *compiler) rangeMap(s *ast.RangeStmt, label string, xt types.Type, u *types.Map) stmt {
 	x := c.expr(s.X).ev.(ev[ptr])
 	v := c.rangeVars(s, u.Key(), u.Elem())
-	rt, krt, vrt, m := c.rt(xt), c.rt(u.Key()), c.rt(u.Elem()), c.m
+	rt, krt, vrt := c.rt(xt), c.rt(u.Key()), c.rt(u.Elem())
 	body, t := c.rangeBody(s, label)
 	return func(fr *Frame) ctl {
 		p := x(fr)
 		it := valueAt(rt, ptr(&p)).MapRange()
-		for m.next(it) {
+		for fr.th.next(p, it) {
 			if v.hasK {
 				valueAt(krt, unsafe.Add(fr.mem, v.key.off)).SetIterKey(it)
 			}
@@ -290,8 +290,8 @@ func (c *compiler) rangeMap(s *ast.RangeStmt, label string, xt types.Type, u *ty
 	}
 }
 
-func (m *Machine) next(it *reflect.MapIter) bool {
-	defer m.lockMap()()
+func (th *Thread) next(p ptr, it *reflect.MapIter) bool {
+	defer th.unlockMap(th.lockMap(p, false))
 	return it.Next()
 }
 

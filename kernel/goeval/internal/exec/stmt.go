@@ -433,16 +433,19 @@ func (m *Machine) spawn(run *Run, call lateCall) {
 	th := &Thread{m: m, run: run}
 	m.begin(run)
 	go func() {
-		defer func() {
-			m.end(run)
-			if r := recover(); r != nil {
-				m.Report(run, th.caught(r))
-			} else if th.overflow {
-				m.Report(run, &Panic{Value: StackOverflow{}, Trace: th.overflowTrace})
-			}
-		}()
+		defer m.ended(th)
 		call(th, nil, nil)
 	}()
+}
+
+// ended is deferred in a goroutine of a cell: a panic in it is reported.
+func (m *Machine) ended(th *Thread) {
+	m.end(th.run)
+	if r := recover(); r != nil {
+		m.Report(th.run, th.caught(r))
+	} else if th.overflow {
+		m.Report(th.run, &Panic{Value: StackOverflow{}, Trace: th.overflowTrace})
+	}
 }
 
 // StackOverflow is what ends a goroutine that recurses without end.

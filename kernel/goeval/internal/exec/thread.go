@@ -18,7 +18,9 @@ const (
 	stopNone int32 = iota
 	StopInterrupt
 	StopMemory
-	StopExit // os.Exit
+	StopExit     // os.Exit
+	StopFatal    // what the run time calls a fatal error
+	StopDeadlock // every goroutine of the session waits for another
 )
 
 // Run is the execution of one cell: its own goroutine and those that it started.
@@ -64,6 +66,24 @@ func (c *Call) Exit(code int, what string) {
 	runtime.Goexit()
 }
 
+// fatal ends the run as a fatal error of the run time ends a process: no function can recover it.
+func (th *Thread) fatal(msg string) {
+	(&Call{Machine: th.m, Run: th.run, thread: th}).Fatal(msg)
+}
+
+// Fatal ends the run as a fatal error of the run time ends a process.
+func (c *Call) Fatal(msg string) {
+	x := &Exit{What: "fatal error: " + msg}
+	if c.thread != nil {
+		c.thread.dead = true
+		x.Trace = c.thread.trace()
+	}
+	if c.Run.exit.CompareAndSwap(nil, x) {
+		c.Run.Stop(StopFatal)
+	}
+	runtime.Goexit()
+}
+
 // Thread is one goroutine's chain of calls.
 type Thread struct {
 	m             *Machine
@@ -74,7 +94,9 @@ type Thread struct {
 	overflow      bool
 	overflowTrace []Site
 	callback      bool
-	dead          bool // the goroutine ends without deferred calls, as by os.Exit
+	dead          bool   // the goroutine ends without deferred calls, as by os.Exit
+	waits         string // what it waits for, while it does, in the run time's words
+	waited        []Site // where it waited when a deadlock was found
 }
 
 // enter puts fr on top, checks the stack, and ends the goroutine if its run was stopped.
@@ -112,6 +134,9 @@ const grace = time.Second
 
 // stopNow ends the goroutine. Deferred functions run, so that locks are given back.
 func (th *Thread) stopNow() {
+	if th.waits != "" && th.waited == nil && th.run.Reason() == StopDeadlock {
+		th.waited = th.trace()
+	}
 	if th.unwinding && time.Since(time.Unix(0, th.run.since.Load())) < grace {
 		return
 	}
