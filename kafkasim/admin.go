@@ -26,6 +26,9 @@ func (o *Outcome) String() string { return o.text }
 
 // outcome turns a machine's answer into ours. done is the sentence of a success.
 func outcome(what string, code machine.Code, done func() string) *Outcome {
+	if code == machine.TIMEOUT_EXCEPTION {
+		return &Outcome{Error: code.String(), text: what + ": " + undecided}
+	}
 	if code != machine.NONE {
 		return &Outcome{Error: code.String(), text: what + ": refused, " + code.String()}
 	}
@@ -41,7 +44,7 @@ func (c *Cluster) AddPartitions(topic string, total int) *Topic {
 	if total < 1 || total > maxPartitions {
 		misuse(where, "%d partitions: want how many there shall be in all, 1 to %d", total, maxPartitions)
 	}
-	r := c.apply(fmt.Sprintf("c.AddPartitions(%q, %d)", topic, total), machine.AddPartitions{Topic: topic, Total: int32(total)})
+	r := c.ask(fmt.Sprintf("c.AddPartitions(%q, %d)", topic, total), machine.AddPartitions{Topic: topic, Total: int32(total)})
 	t := c.Topic(topic)
 	if r.Error != machine.NONE {
 		t.Error, t.what = r.Error.String(), "has no more partitions than before"
@@ -60,7 +63,7 @@ func (c *Cluster) AlterTopic(topic string, conf Config) *Outcome {
 	}
 	props, set, problem := config.AlterTopic(c.s.World.Broker.Topic, t.Props, t.Set, conf)
 	mustParse(where, problem)
-	r := c.apply(fmt.Sprintf("c.AlterTopic(%q, %s)", topic, conf.code()), machine.AlterTopic{Topic: topic, Props: props, Set: set})
+	r := c.ask(fmt.Sprintf("c.AlterTopic(%q, %s)", topic, conf.code()), machine.AlterTopic{Topic: topic, Props: props, Set: set})
 	return outcome(where, r.Error, func() string {
 		if len(set) == 0 {
 			return topic + ": no property differs from the brokers' defaults"
@@ -74,7 +77,7 @@ func (c *Cluster) AlterTopic(topic string, conf Config) *Outcome {
 func (c *Cluster) DeleteTopic(topic string) *Outcome {
 	where := fmt.Sprintf("DeleteTopic(%q)", topic)
 	c.topicIndex(where, topic)
-	r := c.apply(fmt.Sprintf("c.DeleteTopic(%q)", topic), machine.DeleteTopic{Topic: topic})
+	r := c.ask(fmt.Sprintf("c.DeleteTopic(%q)", topic), machine.DeleteTopic{Topic: topic})
 	return outcome(where, r.Error, func() string { return topic + ": deleted" })
 }
 
@@ -99,7 +102,7 @@ func (c *Cluster) Reassign(topic string, partition int, brokers ...int) *Outcome
 		nodes = append(nodes, machine.NodeID(id))
 		code += fmt.Sprintf(", %d", id)
 	}
-	r := c.apply(code+")", machine.Reassign{TP: tp, Replicas: nodes})
+	r := c.ask(code+")", machine.Reassign{TP: tp, Replicas: nodes})
 	return outcome(where, r.Error, func() string { return c.assignmentWords(tp) })
 }
 
@@ -108,7 +111,7 @@ func (c *Cluster) Reassign(topic string, partition int, brokers ...int) *Outcome
 func (c *Cluster) CancelReassign(topic string, partition int) *Outcome {
 	where := fmt.Sprintf("CancelReassign(%q, %d)", topic, partition)
 	tp := c.partitionOf(where, topic, partition)
-	r := c.apply(fmt.Sprintf("c.CancelReassign(%q, %d)", topic, partition), machine.Reassign{TP: tp})
+	r := c.ask(fmt.Sprintf("c.CancelReassign(%q, %d)", topic, partition), machine.Reassign{TP: tp})
 	return outcome(where, r.Error, func() string { return c.assignmentWords(tp) })
 }
 
@@ -156,7 +159,7 @@ func (c *Cluster) elect(verb, topic string, partitions []int, unclean bool) *Out
 	all := &Outcome{}
 	for i, p := range partitions {
 		tp := machine.TopicPartition{Topic: t, Partition: int32(p)}
-		r := c.apply("", machine.ElectLeaders{TP: tp, Unclean: unclean})
+		r := c.ask("", machine.ElectLeaders{TP: tp, Unclean: unclean})
 		one := outcome(c.s.PartitionName(tp), r.Error, func() string {
 			reg := &c.image().Topics[tp.Topic].Partitions[tp.Partition]
 			return fmt.Sprintf("%s: leader %s, leader epoch %d", c.s.PartitionName(tp), brokerWord(int(reg.Leader)), reg.LeaderEpoch)

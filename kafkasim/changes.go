@@ -3,6 +3,7 @@ package kafkasim
 import (
 	"fmt"
 
+	"kafkalab/kafkasim/machine"
 	"kafkalab/kafkasim/view"
 )
 
@@ -52,6 +53,8 @@ func (c *Cluster) words(n *note) string {
 		return fmt.Sprintf("broker %d: %s refused, %s", n.broker, p, n.text())
 	case view.Lost:
 		return fmt.Sprintf("%s: %s, acknowledged and lost", p, offsets(n.a, n.b))
+	case view.ControllerState:
+		return c.controllerWords(n)
 	case view.Command:
 		return "command: " + n.text()
 	}
@@ -197,4 +200,21 @@ func (s *sums) lines(c *Cluster) []string {
 		out = append(out, name+": "+line)
 	}
 	return out
+}
+
+// controllerWords say what became of a controller.
+func (c *Cluster) controllerWords(n *note) string {
+	who := c.s.NodeName(machine.NodeID(n.a))
+	switch text := n.text(); text {
+	case "CRASHED", "PAUSED":
+		return who + ": " + text
+	case "ACTIVE":
+		return fmt.Sprintf("%s: is the active controller, epoch %d", who, n.b)
+	case "Follower":
+		return fmt.Sprintf("%s: follows controller %d in epoch %d", who, n.c, n.b)
+	case "Leader":
+		return fmt.Sprintf("%s: leads the quorum in epoch %d", who, n.b)
+	default:
+		return fmt.Sprintf("%s: %s in epoch %d", who, text, n.b)
+	}
 }

@@ -165,7 +165,7 @@ func (c *Cluster) pattern(verb, text string) machine.Pattern {
 		misuse(where, "want words of a message's line and at most one way, such as \"Fetch 2->1 orders-0\" or \"broker 2 -> broker 1\"")
 	}
 	for _, name := range []string{p.From, p.To} {
-		if name != "" {
+		if name != "" && name != "controller" {
 			c.node(where, name)
 		}
 	}

@@ -18,13 +18,15 @@ func (c *Cluster) node(where string, x any) machine.NodeID {
 		return c.node(where, strconv.Itoa(x))
 	case *Broker:
 		return x.id
+	case *Controller:
+		return x.id
 	case *Producer:
 		return c.s.Producers[x.i].Node
 	case *Consumer:
 		return c.s.Consumers[x.i].Node
 	case string:
-		if x == "controller" {
-			return c.s.Controllers[0].ID
+		if n := c.controllerNamed(where, x); n != machine.NoNode {
+			return n
 		}
 		if n, err := strconv.Atoi(strings.TrimPrefix(x, "broker ")); err == nil {
 			if n < 1 || n > len(c.s.Brokers) {
@@ -42,6 +44,23 @@ func (c *Cluster) node(where string, x any) machine.NodeID {
 	}
 	misuse(where, "%v (%T) names nobody: want a broker's number, \"controller\" or a client's id", x, x)
 	return machine.NoNode
+}
+
+// controllerNamed finds a controller by "controller", where there is one, or by "controller 3002" or its number;
+// NoNode when the name is none of a controller.
+func (c *Cluster) controllerNamed(where, name string) machine.NodeID {
+	if name == "controller" {
+		if len(c.s.Controllers) > 1 {
+			misuse(where, "which controller? This cluster has %s; say \"controller %d\"", c.controllerIDs(), machine.FirstController)
+		}
+		return machine.FirstController
+	}
+	word, named := strings.CutPrefix(name, "controller ")
+	n, err := strconv.Atoi(word)
+	if err != nil || !named && !machine.NodeID(n).IsController() {
+		return machine.NoNode
+	}
+	return c.Controller(n).id
 }
 
 // nodeCode writes a node as Go code.
@@ -86,7 +105,9 @@ func (c *Cluster) nodes() []machine.NodeID {
 	for i := range c.s.Brokers {
 		out = append(out, c.s.Brokers[i].ID)
 	}
-	out = append(out, c.s.Controllers[0].ID)
+	for i := range c.s.Controllers {
+		out = append(out, c.s.Controllers[i].ID)
+	}
 	for i := range c.s.Clients {
 		out = append(out, machine.FirstClient+machine.NodeID(i))
 	}

@@ -33,7 +33,7 @@ func Page() *Cluster {
 	consumer := Config{"retry.backoff.ms": 1, "reconnect.backoff.ms": 1, "fetch.max.wait.ms": 10, "auto.offset.reset": "earliest"}
 	c := newCluster(w, "kafkasim.Page()", producer, consumer)
 	c.setup(func() {
-		c.createTopic("orders", 3, 2, Config{"min.insync.replicas": 2}, [][]int{{1, 2}, {2, 3}, {3, 1}})
+		c.createTopic("orders", 3, 2, Config{"min.insync.replicas": 2}, [][]int{{1, 2}, {2, 3}, {3, 1}}, "")
 	})
 	return c
 }
@@ -72,7 +72,7 @@ func Widget(overrides ...Config) *Cluster {
 		for _, l := range widgetLinks {
 			c.setLatency(machine.NodeID(l.from), machine.NodeID(l.to), l.latency)
 		}
-		c.createTopic("log", 1, 3, topic, [][]int{{1, 2, 3}})
+		c.createTopic("log", 1, 3, topic, [][]int{{1, 2, 3}}, "")
 		app := c.newProducer("app", nil)
 		for i := range c.s.Brokers {
 			c.setLatency(app.state().Node, c.s.Brokers[i].ID, widgetSend)

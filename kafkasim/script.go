@@ -148,6 +148,9 @@ func (w World) literal() string {
 	if w.LogDirs > 1 {
 		parts = append(parts, fmt.Sprintf("LogDirs: %d", w.LogDirs))
 	}
+	if w.Controllers > 1 {
+		parts = append(parts, fmt.Sprintf("Controllers: %d", w.Controllers))
+	}
 	if len(w.Racks) > 0 {
 		parts = append(parts, fmt.Sprintf("Racks: %#v", w.Racks))
 	}

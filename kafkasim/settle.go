@@ -9,7 +9,7 @@ import (
 
 // open says in words what is under way and not only housekeeping, "" for nothing.
 func (c *Cluster) open() string {
-	for _, check := range []func() string{c.openProducers, c.openBrokers, c.openPartitions, c.openMessages} {
+	for _, check := range []func() string{c.openProducers, c.openControllers, c.openBrokers, c.openPartitions, c.openMessages} {
 		if s := check(); s != "" {
 			return s
 		}
@@ -35,6 +35,9 @@ func (c *Cluster) openProducers() string {
 
 // openBrokers looks for brokers that the controller sees otherwise than they are.
 func (c *Cluster) openBrokers() string {
+	if c.s.ActiveController() == nil {
+		return "" // nobody will notice anything (R3.30)
+	}
 	for i := range c.s.Brokers {
 		b, reg := &c.s.Brokers[i], &c.image().Brokers[i]
 		out := reg.Fenced || reg.Epoch < 0
@@ -68,6 +71,9 @@ func (c *Cluster) up(id machine.NodeID) bool {
 
 // openPartitions looks for replicas that can catch up and have not, and for high watermarks that can move.
 func (c *Cluster) openPartitions() string {
+	if c.s.ActiveController() == nil {
+		return ""
+	}
 	for t := range c.image().Topics {
 		topic := &c.image().Topics[t]
 		for p := range topic.Partitions {

@@ -16,14 +16,14 @@ var topicNames = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
 // CreateTopic asks the controller for a topic and tells what came of it. Replicas are spread by the
 // controller; conf holds topic properties and may be nil. Brokers and clients hear of the topic as news
-// travels.
+// travels. With several controllers time passes until the topic is committed; without a majority of them it is
+// a minute, and the error is TimeoutException: the topic may still be made when there is a majority again.
 func (c *Cluster) CreateTopic(name string, partitions, replicationFactor int, conf Config) *Topic {
-	t := c.createTopic(name, partitions, replicationFactor, conf, nil)
-	c.history.line(fmt.Sprintf("c.CreateTopic(%q, %d, %d, %s)", name, partitions, replicationFactor, conf.orNil()), c.s.Now)
-	return t
+	code := fmt.Sprintf("c.CreateTopic(%q, %d, %d, %s)", name, partitions, replicationFactor, conf.orNil())
+	return c.createTopic(name, partitions, replicationFactor, conf, nil, code)
 }
 
-func (c *Cluster) createTopic(name string, partitions, rf int, conf Config, assignment [][]int) *Topic {
+func (c *Cluster) createTopic(name string, partitions, rf int, conf Config, assignment [][]int, code string) *Topic {
 	where := fmt.Sprintf("CreateTopic(%q)", name)
 	if !topicNames.MatchString(name) || name == "." || name == ".." {
 		misuse(where, "a topic's name has 1 to 249 letters, digits, dots, underscores and hyphens, and is not . or ..")
@@ -51,7 +51,7 @@ func (c *Cluster) createTopic(name string, partitions, rf int, conf Config, assi
 		}
 		cmd.Assignment = append(cmd.Assignment, nodes)
 	}
-	r := c.apply("", cmd)
+	r := c.ask(code, cmd)
 	if r.Error != machine.NONE {
 		return &Topic{Name: name, Error: r.Error.String()}
 	}

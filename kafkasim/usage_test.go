@@ -44,7 +44,14 @@ func TestMistakesAreSentences(t *testing.T) {
 		{`producer "p": enable.idempotence=true: Kafka 0.10 has no idempotent producers; they came with 0.11 (KIP-98)`, func() {
 			New(World{Kafka: "0.10"}).NewProducer("p", Config{"enable.idempotence": true})
 		}},
-		{`World: Controllers: 3: this simulator has one controller that does not fail; leave it out`, func() { New(World{Controllers: 3}) }},
+		{`World: Controllers: 2: want 1, 3 or 5`, func() { New(World{Controllers: 2}) }},
+		{`World: Controllers: 3: Kafka 2.8 without the switch "kraft" has a ZooKeeper`, func() { New(World{Controllers: 3, Kafka: "2.8"}) }},
+		{`World.Config: process.roles is a real Kafka property that this simulator does not model`, func() { New(World{Config: Config{"process.roles": "broker,controller"}}) }},
+		{`Controller(4): there is no controller 4; this cluster has controller 3001`, func() { c.Controller(4) }},
+		{`Controller(3001).Start: controller 3001 is running already`, func() { c.Controller().Start() }},
+		{`Controller(3001).Resume: controller 3001 is not paused`, func() { c.Controller().Resume() }},
+		{`Cut: which controller? This cluster has controllers 3001, 3002, 3003; say "controller 3001"`, func() { New(World{Controllers: 3}).Cut(1, "controller") }},
+		{`Controller(3004): there is no controller 3004; this cluster has controllers 3001, 3002, 3003`, func() { New(World{Controllers: 3}).Cut(1, "controller 3004") }},
 		{`World: Brokers: 1000: want 1 to 100`, func() { New(World{Brokers: 1000}) }},
 		{`World: Racks: 2 racks for 3 brokers: want one for each broker, or none`, func() { New(World{Racks: []string{"a", "b"}}) }},
 		{`World: Tick: 1ns: want whole microseconds, from 1µs to 1h`, func() { New(World{Tick: 1}) }},

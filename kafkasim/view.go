@@ -19,6 +19,7 @@ func (c *Cluster) View() *view.Cluster {
 	for i := range c.s.Brokers {
 		v.Brokers = append(v.Brokers, c.viewBroker(&c.s.Brokers[i]))
 	}
+	v.Controllers = c.Controllers()
 	for t := range c.image().Topics {
 		if !c.image().Topics[t].Deleted {
 			v.Topics = append(v.Topics, c.viewTopic(int32(t), recordsShown))

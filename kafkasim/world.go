@@ -20,7 +20,8 @@ type World struct {
 	Racks []string
 	// LogDirs is how many log directories each broker has. Default 1, at most 16.
 	LogDirs int
-	// Controllers is how many there are. There is one that does not fail; other numbers are refused.
+	// Controllers is how many there are: 1, 3 or 5, nodes of their own with the ids 3001, 3002, … Default 1. They
+	// are the metadata quorum: what they decide holds when a majority of them has it.
 	Controllers int
 	// Kafka is the version whose rules and defaults hold: "0.10" to "4.4". Default "4.3". A minor version
 	// stands for its last patch release; versions below 3.3 are those with ZooKeeper.
@@ -64,8 +65,14 @@ func (w World) filled() World {
 	if len(w.Racks) != 0 && len(w.Racks) != w.Brokers {
 		misuse(where, "Racks: %d racks for %d brokers: want one for each broker, or none", len(w.Racks), w.Brokers)
 	}
-	if w.Controllers != 0 && w.Controllers != 1 {
-		misuse(where, "Controllers: %d: this simulator has one controller that does not fail; leave it out", w.Controllers)
+	switch w.Controllers {
+	case 0:
+		if w.Controllers > 1 && !w.quorum() {
+			misuse(where, "Controllers: %d: Kafka %s without the switch \"kraft\" has a ZooKeeper, and here one controller beside it", w.Controllers, w.Kafka)
+		}
+	case 1, 3, 5:
+	default:
+		misuse(where, "Controllers: %d: want 1, 3 or 5", w.Controllers)
 	}
 	w.Kafka = w.checkGeneration(where)
 	if w.Tick == 0 {
@@ -82,8 +89,17 @@ func (w World) filled() World {
 			misuse(where, "%s: %v: want whole microseconds, from 1µs to 1h", d.name, d.value)
 		}
 	}
-	w.Controllers = 1
+	if w.Controllers > 1 && !w.quorum() {
+		misuse(where, "Controllers: %d: Kafka %s without the switch \"kraft\" has a ZooKeeper, and here one controller beside it", w.Controllers, w.Kafka)
+	}
 	return w
+}
+
+// quorum tells whether the controllers are KRaft's.
+func (w World) quorum() bool {
+	var m machine.World
+	w.setGeneration(&m)
+	return m.Rules.On(machine.KRaft)
 }
 
 // machine is the world as the state machine takes it. Features are those of a cluster that was made with
@@ -94,7 +110,7 @@ func (w World) machine() machine.World {
 	m := machine.World{
 		Brokers: int32(w.Brokers), Racks: slices.Clone(w.Racks), Seed: w.Seed,
 		Tick: w.Tick.Microseconds(), Latency: w.Latency.Microseconds(), Broker: broker,
-		LogDirs: int32(w.LogDirs),
+		LogDirs: int32(w.LogDirs), Controllers: int32(w.Controllers),
 	}
 	w.setGeneration(&m)
 	return m

@@ -58,7 +58,7 @@ const (
 	needsGroups  = "consumer groups are not there yet: use Assign"
 	needsTxn     = "transactions are not there yet"
 	needsLog     = "retention and compaction are not there yet"
-	needsQuorum  = "controllers are nodes of their own without snapshots; World.Controllers says how many there are"
+	needsQuorum  = "controllers are nodes of their own, without snapshots; World.Controllers says how many"
 	needsWire    = "there are no sockets, hosts or security inside the simulator"
 	needsCodec   = "records are not compressed"
 	needsSerde   = "keys and values are strings"

@@ -111,14 +111,19 @@ type AdminResponse struct {
 	ID    int32
 }
 
+// RequestTimer: the administrator has waited long enough for the answer to a request.
+type RequestTimer struct{ Request int32 }
+
 func (ForwardTimer) payload()  {}
+func (RequestTimer) payload()  {}
 func (AdminResponse) payload() {}
 
 // AdminRequest is a request of an administrator that was not answered at once.
 type AdminRequest struct {
-	At     int64 // µs
-	Done   bool
-	Result Result
+	At      int64 // µs
+	Done    bool
+	GivenUp bool // the administrator does not wait any more
+	Result  Result
 }
 
 const (
@@ -134,6 +139,7 @@ func (s *State) admin(p Payload) Result {
 	}
 	n := int32(len(s.Admin))
 	s.Admin = append(s.Admin, AdminRequest{At: s.Now})
+	s.after(adminPatience, AdminNode, RequestTimer{Request: n})
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		if b.serves() && !b.Paused {
@@ -221,7 +227,8 @@ func (s *State) onForwarded(b *Broker, e Event, m AdminResponse) {
 		s.retryForward(b)
 		return
 	}
-	s.Admin[f.Queue[0].Number] = AdminRequest{At: s.Admin[f.Queue[0].Number].At, Done: true, Result: Result{Error: m.Error, ID: m.ID}}
+	a := &s.Admin[f.Queue[0].Number]
+	a.Done, a.Result = true, Result{Error: m.Error, ID: m.ID}
 	f.Queue = f.Queue[1:]
 	s.forward(b)
 }

@@ -115,6 +115,8 @@ func (s *State) adminEvent(e Event) {
 		settle(int32(e.Conn)-1, p.Parts[0].Error, p.Parts[0].LowWatermark)
 	case Disconnected:
 		settle(int32(e.Conn)-1, NETWORK_EXCEPTION, -1)
+	case RequestTimer:
+		s.Admin[p.Request].GivenUp = true
 	case AdminTimer:
 		settle(p.Deletion, REQUEST_TIMED_OUT, -1)
 	default:

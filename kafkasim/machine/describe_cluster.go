@@ -89,6 +89,8 @@ func describeTimer(p Payload) (string, bool) {
 		return "looks for leaderships to give back to preferred replicas", true
 	case QuorumTimer:
 		return "looks after the quorum", true
+	case RequestTimer:
+		return "has waited for the controller's answer for long enough", true
 	case ForwardTimer:
 		return "looks after the requests that it forwards", true
 	}

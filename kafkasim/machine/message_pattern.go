@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -27,13 +28,13 @@ func ParsePattern(text string) (Pattern, bool) {
 		return p, len(p.Words) > 0
 	}
 	left, right := strings.Fields(before), strings.Fields(after)
-	if n := len(left); n >= 2 && left[n-2] == "broker" && number(left[n-1]) {
-		p.From, left = "broker "+left[n-1], left[:n-2]
+	if n := len(left); n >= 2 && kindOfNode(left[n-2]) && number(left[n-1]) {
+		p.From, left = left[n-2]+" "+left[n-1], left[:n-2]
 	} else if n > 0 {
 		p.From, left = sideName(left[n-1]), left[:n-1]
 	}
-	if len(right) >= 2 && right[0] == "broker" && number(right[1]) {
-		p.To, right = "broker "+right[1], right[2:]
+	if len(right) >= 2 && kindOfNode(right[0]) && number(right[1]) {
+		p.To, right = right[0]+" "+right[1], right[2:]
 	} else if len(right) > 0 {
 		p.To, right = sideName(right[0]), right[1:]
 	}
@@ -41,11 +42,15 @@ func ParsePattern(text string) (Pattern, bool) {
 	return p, !strings.Contains(after, "->") && (p.From != "" || p.To != "" || len(p.Words) > 0)
 }
 
-// sideName is one side of a way: a bare number is a broker.
+func kindOfNode(word string) bool { return word == "broker" || word == "controller" }
+
+// sideName is one side of a way: a bare number is a broker, from 3001 on a controller.
 func sideName(s string) string {
 	switch {
 	case s == "*":
 		return ""
+	case number(s) && len(s) == 4 && s > "3000":
+		return "controller " + s
 	case number(s):
 		return "broker " + s
 	}
@@ -58,7 +63,7 @@ func number(s string) bool {
 
 // Matches tells whether the pattern names a message.
 func (p *Pattern) Matches(s *State, e *Event) bool {
-	if p.From != "" && p.From != s.NodeName(e.From) || p.To != "" && p.To != s.NodeName(e.To) {
+	if !s.called(e.From, p.From) || !s.called(e.To, p.To) {
 		return false
 	}
 	if len(p.Words) == 0 {
@@ -71,6 +76,11 @@ func (p *Pattern) Matches(s *State, e *Event) bool {
 		}
 	}
 	return true
+}
+
+// called tells whether a side of a pattern means a node: "controller" is any of them.
+func (s *State) called(n NodeID, name string) bool {
+	return name == "" || name == s.NodeName(n) || n.IsController() && (name == "controller" || name == fmt.Sprintf("controller %d", n))
 }
 
 // wordMatches tells whether a word of a pattern means a word of a message: it is the same, or it is a topic

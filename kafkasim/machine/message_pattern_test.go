@@ -23,6 +23,14 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%q reads as %+v (%v), names the fetch %v, the answer %v", x.pattern, p, ok, p.Matches(b.State, &fetch), p.Matches(b.State, &answer))
 		}
 	}
+	three := newBench(t, 1, controllers(3))
+	vote := Event{From: 3001, To: 3002, Payload: VoteRequest{Epoch: 7}}
+	for pattern, want := range map[string]bool{"Vote": true, "Vote 3001->3002": true, "controller 3001 -> controller 3002": true, "-> controller": true,
+		"Vote 3002->3001": false, "epoch 7": true, "-> broker 1": false} {
+		if p, ok := ParsePattern(pattern); !ok || p.Matches(three.State, &vote) != want {
+			t.Errorf("%q reads as %+v (%v), names the vote: %v", pattern, p, ok, !want)
+		}
+	}
 	for _, bad := range []string{"", "  ", "->", "* -> *", "1->2->3"} {
 		if p, ok := ParsePattern(bad); ok {
 			t.Errorf("%q reads as %+v", bad, p)

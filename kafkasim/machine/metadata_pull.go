@@ -67,6 +67,7 @@ func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
 	if !l.Channel.answers(&e) {
 		return
 	}
+	l.heard()
 	if news, usable := b.Pull.heard(&m); !usable {
 		if !news {
 			s.backOffLink(l)

@@ -97,6 +97,12 @@ func (s *State) committed(im *Image, r *MetadataRecord) {
 		}
 	}
 	im.apply(r)
+	switch r.Kind {
+	case RegisterBrokerRecord:
+		s.registeredAnew(r.Broker.ID)
+	case PartitionChangeRecord:
+		s.letIn(r.TP, r.Partition.ISR)
+	}
 	s.noteRecord(r, fenced)
 }
 

@@ -55,6 +55,7 @@ type Quorum struct {
 	BeginAt       int64 // leader, µs: when it looks next for voters that do not fetch
 	WakeAt        int64 // µs: when QuorumTimer is due, 0 for none
 	Draws         uint64
+	Again         bool       // it has lost a pre-vote in this epoch
 	Voters        []Voter    // by controller, itself too
 	Links         []RaftLink // by controller
 }
@@ -145,7 +146,9 @@ func (s *State) voteLost(q *Quorum) bool {
 func (s *State) enter(c *Controller, to QuorumState, epoch int32, leader, voted NodeID, deadline int64) {
 	q := &c.Quorum
 	led := q.State == QuorumLeader
-	news := q.State != to || q.Epoch != epoch || q.Leader != leader
+	again := q.Again && epoch == q.Epoch && (to == QuorumProspective || to == QuorumUnattached)
+	news := (q.State != to || q.Epoch != epoch || q.Leader != leader) && !again
+	q.Again = again
 	q.State, q.Epoch, q.Leader, q.Voted, q.Deadline, q.Fetched = to, epoch, leader, voted, deadline, false
 	n := len(s.Controllers)
 	q.Voters = make([]Voter, n)
@@ -240,6 +243,7 @@ func (s *State) loseElection(c *Controller) {
 		s.followLeader(c, q.Leader, q.Epoch)
 		return
 	}
+	q.Again = true
 	s.unattached(c, q.Epoch)
 }
 
@@ -351,6 +355,7 @@ func (s *State) quorumAnswer(c *Controller, e Event) {
 	if !l.Channel.answers(&e) {
 		return
 	}
+	l.heard()
 	switch p := e.Payload.(type) {
 	case VoteResponse:
 		s.onVoteAnswered(c, e.From, p)

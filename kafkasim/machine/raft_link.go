@@ -13,12 +13,16 @@ import "kafkalab/kafkasim/prng"
 type RaftLink struct {
 	Channel      Channel
 	BackoffUntil int64 // µs
+	Broken       int32 // how often in a row the connection has broken
 }
 
-// reset forgets what is in flight: an answer that still comes is ignored, and the next request may go out.
+// reset forgets what is in flight: an answer that still comes is ignored, and the next request may go out, if
+// there is a connection.
 func (l *RaftLink) reset() {
 	l.Channel.InFlight = false
-	l.BackoffUntil = 0
+	if l.Broken == 0 {
+		l.BackoffUntil = 0
+	}
 }
 
 // next is when something is due on the link by itself: the end of a request's time or of a backoff.
@@ -37,11 +41,17 @@ func (s *State) backOffLink(l *RaftLink) {
 	l.BackoffUntil = s.Now + s.World.Broker.QuorumRetryBackoffMs*1000
 }
 
-// broken is a link whose other end is gone.
+// broken is a link whose other end is gone. Connecting again waits longer each time, from 50 to 500 ms
+// (KafkaRaftManager's reconnect.backoff.ms).
 func (s *State) broken(l *RaftLink) {
 	l.Channel = Channel{Correlation: l.Channel.Correlation}
 	s.backOffLink(l)
+	l.BackoffUntil = max(l.BackoffUntil, s.Now+min(int64(50_000)<<min(l.Broken, 4), 500_000))
+	l.Broken++
 }
+
+// heard is a link on which an answer came.
+func (l *RaftLink) heard() { l.Broken = 0 }
 
 // raftRequest sends a request on a link that is ready for one.
 func (s *State) raftRequest(from, to NodeID, l *RaftLink, p Payload) {

@@ -21,7 +21,7 @@ var payloadKinds = []Payload{
 	AllocateProducerIDsRequest{}, AllocateProducerIDsResponse{},
 	HeartbeatTimer{}, MetadataPullTimer{}, FetcherTimer{}, PurgatoryTimer{}, ISRTimer{}, AlterPartitionTimer{},
 	VoteRequest{}, VoteResponse{}, BeginQuorumEpochRequest{}, BeginQuorumEpochResponse{}, EndQuorumEpochRequest{},
-	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
+	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, RequestTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
 	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{},
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }

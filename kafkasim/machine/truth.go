@@ -36,6 +36,8 @@ type PartitionTruth struct {
 	Thin      int64 // how far a high watermark moved while the ISR was below its minimum
 	// Lossy are the brokers whose replica lost records and has not fetched them again.
 	Lossy []NodeID
+	// Proposed are brokers whose replica lost records while a leader had proposed to let it into the ISR.
+	Proposed []NodeID
 }
 
 // lossy tells whether a broker's replica has lost records and not fetched them again.
@@ -44,22 +46,25 @@ func (s *State) lossy(tp TopicPartition, id NodeID) bool {
 }
 
 // recordsLost notes that a broker's disk has lost records of a partition. It matters if the replica had
-// answered for them: one that is neither in sync nor eligible, nor about to be let in, has to fetch before it
-// counts again, whoever says otherwise (KIP-903).
+// answered for them: one that is neither in sync nor eligible has to fetch before it counts again, whoever
+// says otherwise (KIP-903).
 func (s *State) recordsLost(tp TopicPartition, id NodeID) {
 	reg := s.decided().partition(tp)
-	if reg != nil && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) &&
-		!s.letIn(tp, id) {
+	t := s.Truth.partition(s, tp)
+	if reg != nil && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) {
+		if s.proposed(tp, id) && !slices.Contains(t.Proposed, id) {
+			t.Proposed = append(slices.Clone(t.Proposed), id)
+		}
 		return
 	}
-	if t := s.Truth.partition(s, tp); !slices.Contains(t.Lossy, id) {
+	if !slices.Contains(t.Lossy, id) {
 		t.Lossy = append(slices.Clone(t.Lossy), id)
 	}
 }
 
-// letIn tells whether a leader has proposed to let a replica in: while the controllers are without a majority
-// the proposal waits, and is granted if they have not heard meanwhile that the broker has died.
-func (s *State) letIn(tp TopicPartition, id NodeID) bool {
+// proposed tells whether a leader has proposed to let a replica in. While the controllers have no majority the
+// proposal waits, and it is granted if they have not heard by then that the broker has begun a new life.
+func (s *State) proposed(tp TopicPartition, id NodeID) bool {
 	for i := range s.Brokers {
 		if r := s.Brokers[i].replica(tp); r != nil && r.Role == Leader && r.inMaximalISR(id) {
 			return true
@@ -68,10 +73,35 @@ func (s *State) letIn(tp TopicPartition, id NodeID) bool {
 	return false
 }
 
+// letIn notes that a replica is in the ISR from now on: one that lost records while this was proposed had
+// answered for them in the life that the controllers knew.
+func (s *State) letIn(tp TopicPartition, isr []NodeID) {
+	t := s.Truth.partition(s, tp)
+	for _, id := range t.Proposed {
+		if slices.Contains(isr, id) {
+			t.Proposed = without(t.Proposed, id)
+			s.recordsLost(tp, id)
+		}
+	}
+}
+
+// registeredAnew notes that the controllers know of a broker's new life: what was proposed for the one before
+// must not be granted any more.
+func (s *State) registeredAnew(id NodeID) {
+	for i := range s.Truth.Partitions {
+		if t := &s.Truth.Partitions[i]; len(t.Proposed) > 0 {
+			t.Proposed = without(t.Proposed, id)
+		}
+	}
+}
+
 // recordsFetched notes that a replica has everything again that its leader has committed.
 func (s *State) recordsFetched(tp TopicPartition, id NodeID) {
 	if t := s.Truth.partition(s, tp); len(t.Lossy) > 0 {
 		t.Lossy = without(t.Lossy, id)
+	}
+	if t := s.Truth.partition(s, tp); len(t.Proposed) > 0 {
+		t.Proposed = without(t.Proposed, id)
 	}
 }
 

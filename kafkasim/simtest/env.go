@@ -103,6 +103,8 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return e.table(args)
 	case "describe": // describe [orders]: kafka-topics.sh --describe
 		return e.describe(args)
+	case "quorum": // quorum: kafka-metadata-quorum.sh describe --status and --replication
+		return e.quorum(), nil
 	case "dump": // dump orders-0 [2]: kafka-dump-log.sh --print-data-log, of the leader or of a broker
 		topic, id, err := partition(args.word(0))
 		if err != nil {

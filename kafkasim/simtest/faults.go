@@ -1,6 +1,10 @@
 package simtest
 
-import "fmt"
+import (
+	"fmt"
+
+	"kafkalab/kafkasim"
+)
 
 // brokerVerb makes brokers fail and return.
 func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
@@ -12,6 +16,9 @@ func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 	id, err := a.number(1)
 	if err != nil {
 		return "", true, err
+	}
+	if id >= 3001 {
+		return "", true, controllerVerb(e.C.Controller(id), name)
 	}
 	b := e.C.Broker(id)
 	switch name {
@@ -31,6 +38,23 @@ func (e *Env) brokerVerb(name string, a Args) (string, bool, error) {
 		b.Resume()
 	}
 	return "", true, nil
+}
+
+// controllerVerb makes controllers fail and return: crash 3001.
+func controllerVerb(c *kafkasim.Controller, name string) error {
+	switch name {
+	case "crash":
+		c.Crash()
+	case "start":
+		c.Start()
+	case "pause":
+		c.Pause()
+	case "resume":
+		c.Resume()
+	default:
+		return fmt.Errorf("%s is for brokers; controllers crash, start, pause and resume", name)
+	}
+	return nil
 }
 
 // networkVerb disturbs the network.

@@ -28,7 +28,7 @@ func (e *Env) describe(a Args) (string, error) {
 
 func (e *Env) show(a Args) (string, error) {
 	if len(a.plain) == 0 {
-		return "", fmt.Errorf("show what? orders-0, deliveries, producers, consumers, brokers, inflight, counters or script")
+		return "", fmt.Errorf("show what? orders-0, deliveries, producers, consumers, brokers, controllers, inflight, counters or script")
 	}
 	var out []string
 	for _, what := range a.plain {
@@ -60,6 +60,8 @@ func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
 		for _, b := range v.Brokers {
 			out = append(out, c.Broker(b.ID).String())
 		}
+	case "controllers":
+		return c.Controllers().String(), nil
 	case "inflight":
 		return c.InFlight().String(), nil
 	case "rules":
@@ -112,4 +114,22 @@ func (e *Env) table(a Args) (string, error) {
 		b.WriteByte('\n')
 	}
 	return b.String(), nil
+}
+
+// quorum is what the quorum tool says, without what is random: ids of directories and of the cluster.
+func (e *Env) quorum() string {
+	var out []string
+	for _, line := range strings.Split(e.C.DescribeQuorumStatus().String(), "\n") {
+		if !strings.HasPrefix(line, "ClusterId:") && !strings.HasPrefix(line, "CurrentObservers:") {
+			out = append(out, line)
+		}
+	}
+	for _, line := range strings.Split(e.C.DescribeQuorumReplication().String(), "\n") {
+		cells := strings.Split(strings.TrimSuffix(line, "\t"), "\t")
+		if len(cells) > 1 {
+			cells = append(cells[:1], cells[2:]...)
+		}
+		out = append(out, strings.TrimRight(strings.Join(cells, " "), " "))
+	}
+	return strings.Join(out, "\n")
 }

@@ -40,17 +40,20 @@ func (e *Env) run(a Args) (string, error) {
 	return e.C.RunUntil(func(*kafkasim.Cluster) bool { return cond() }, limit).String(), nil
 }
 
-// condition reads what to wait for: decided, leader=2:orders-0, isr=2:orders-0 (its size), running=1,
+// condition reads what to wait for: decided, quorum (a controller is active), leader=2:orders-0, isr=2:orders-0 (its size), running=1,
 // hw=5:orders-0.
 func (e *Env) condition(s string) (func() bool, error) {
 	if s == "decided" {
 		return e.decided, nil
 	}
+	if s == "quorum" {
+		return e.quorumLeads, nil
+	}
 	name, rest, _ := strings.Cut(s, "=")
 	value, part, _ := strings.Cut(rest, ":")
 	n := 0
 	if _, err := fmt.Sscan(value, &n); err != nil {
-		return nil, fmt.Errorf("until=%s: want decided, settled, leader=2:orders-0, isr=2:orders-0, hw=5:orders-0 or running=1", s)
+		return nil, fmt.Errorf("until=%s: want decided, settled, quorum, leader=2:orders-0, isr=2:orders-0, hw=5:orders-0 or running=1", s)
 	}
 	if name == "running" {
 		return func() bool {
@@ -127,4 +130,14 @@ func (e *Env) steps(a Args) (string, error) {
 		out = append(out, e.C.Step().String())
 	}
 	return strings.Join(out, "\n"), nil
+}
+
+// quorumLeads tells whether a controller that is alive is active.
+func (e *Env) quorumLeads() bool {
+	for _, x := range e.C.Controllers() {
+		if x.Active && x.Alive && !x.Paused {
+			return true
+		}
+	}
+	return false
 }

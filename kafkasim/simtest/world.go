@@ -18,6 +18,9 @@ func (e *Env) worldVerb(name string, a Args) (string, bool, error) {
 		if w.Brokers, err = a.takeNumber("brokers", 3); err != nil {
 			return "", true, err
 		}
+		if w.Controllers, err = a.takeNumber("controllers", 1); err != nil {
+			return "", true, err
+		}
 		if w.LogDirs, err = a.takeNumber("log-dirs", 1); err != nil {
 			return "", true, err
 		}

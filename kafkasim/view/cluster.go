@@ -8,13 +8,14 @@ package view
 
 // Cluster is a whole cluster at one moment.
 type Cluster struct {
-	Now       int64 // µs of virtual time
-	Tick      int64 // µs that the learner calls one tick
-	Brokers   []Broker
-	Topics    []Topic
-	Producers []Producer
-	Consumers []Consumer
-	InFlight  []Message // messages on the wire, in the order in which they will arrive
+	Now         int64 // µs of virtual time
+	Tick        int64 // µs that the learner calls one tick
+	Brokers     []Broker
+	Controllers []Controller
+	Topics      []Topic
+	Producers   []Producer
+	Consumers   []Consumer
+	InFlight    []Message // messages on the wire, in the order in which they will arrive
 }
 
 // Broker is one broker as the controller and the operating system see it.
@@ -28,6 +29,20 @@ type Broker struct {
 	Epoch          int64  // broker epoch at the controller, -1 before the first registration
 	MetadataOffset int64  // how far this broker has read the metadata log
 	Leads          int    // partitions it believes it leads
+}
+
+// Controller is one controller of the metadata quorum.
+type Controller struct {
+	ID            int    // from 3001
+	State         string // Unattached, Follower, Prospective, Candidate, Leader, Resigned; NOT_RUNNING
+	Alive         bool   // the process runs
+	Paused        bool   // alive but silent (SIGSTOP)
+	Active        bool   // acts for the cluster
+	Epoch         int    // of the quorum, as it knows it
+	Leader        int    // of that epoch as it knows it, -1 for none
+	Voted         int    // whom it voted for in that epoch, -1 for nobody
+	LogEndOffset  int64
+	HighWatermark int64 // of the metadata log, as it knows it
 }
 
 // Topic is a topic with its partitions in order.
