@@ -58,14 +58,17 @@ func dumpBatch(out *strings.Builder, b *partlog.Batch, position int64) {
 	if b.BaseSequence >= 0 {
 		last = sequence(b, b.Records.Len()-1)
 	}
+	horizon := "OptionalLong.empty"
+	if b.DeleteHorizon != 0 {
+		horizon = fmt.Sprintf("OptionalLong[%d]", b.DeleteHorizon)
+	}
 	fmt.Fprintf(out, "baseOffset: %d lastOffset: %d count: %d baseSequence: %d lastSequence: %d producerId: %d producerEpoch: %d "+
-		"partitionLeaderEpoch: %d isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty position: %d "+
+		"partitionLeaderEpoch: %d isTransactional: false isControl: false deleteHorizonMs: %s position: %d "+
 		"CreateTime: %d size: %d magic: 2 compresscodec: none crc: %d isvalid: true\n",
-		b.BaseOffset, b.NextOffset()-1, b.Records.Len(), b.BaseSequence, last, b.ProducerID, b.ProducerEpoch,
-		b.LeaderEpoch, position, b.MaxTimestamp, b.Size, b.CRC())
-	c := b.Records.From(0)
-	for i := 0; c.Next(); i++ {
-		dumpRecord(out, b, &c, i)
+		b.BaseOffset, b.NextOffset()-1, b.Records.Live(), b.BaseSequence, last, b.ProducerID, b.ProducerEpoch,
+		b.LeaderEpoch, horizon, position, b.MaxTimestamp, b.Size, b.CRC())
+	for c := b.Records.From(0); c.Next(); {
+		dumpRecord(out, b, &c, c.Place())
 	}
 }
 

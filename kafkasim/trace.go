@@ -189,7 +189,7 @@ func (t *traceLog) change(n *note, shared map[*byte][]view.Record) view.Change {
 
 // copied is a batch's records for a view, from the copies made before if there are.
 func copied(b *partlog.Batch, shared map[*byte][]view.Record) []view.Record {
-	if b.Records.Count == 0 {
+	if b.Records.Live() == 0 {
 		return nil
 	}
 	key := b.Records.Start()
@@ -205,9 +205,8 @@ func copied(b *partlog.Batch, shared map[*byte][]view.Record) []view.Record {
 func viewRecords(b *partlog.Batch, from int64) []view.Record {
 	skip := int(max(from-b.BaseOffset, 0))
 	out := make([]view.Record, 0, max(b.Records.Len()-skip, 0))
-	offset := b.BaseOffset + int64(skip)
-	for r := b.Records.From(skip); r.Next(); offset++ {
-		out = append(out, view.Record{Offset: offset, LeaderEpoch: int(b.LeaderEpoch), Key: r.Key, Value: r.Value,
+	for r := b.Records.From(skip); r.Next(); {
+		out = append(out, view.Record{Offset: b.BaseOffset + int64(r.Place()), LeaderEpoch: int(b.LeaderEpoch), Key: r.Key, Value: r.Value,
 			NullKey: r.Flags&partlog.NullKey != 0, Timestamp: r.Timestamp})
 	}
 	return out

@@ -53,13 +53,23 @@ func brokerModelled() []Property {
 			"How long a controller or broker waits for the answer to a request of the quorum."),
 		number("controller.quorum.retry.backoff.ms", "20", "ms", 1, hour, "[1,3600000]", b(func(c *Broker) any { return &c.QuorumRetryBackoffMs }),
 			"How long it waits after one that failed."),
+		number("log.initial.task.delay.ms", "30000", "ms", 0, maxLong, "[0,…]", b(func(c *Broker) any { return &c.LogInitialTaskDelayMs }),
+			"How long after its start a broker looks for old segments for the first time."),
+		number("log.retention.check.interval.ms", "300000", "ms", 1, maxLong, "[1,…]", b(func(c *Broker) any { return &c.LogRetentionCheckIntervalMs }),
+			"How often a broker looks for segments that are to be deleted."),
+		number("log.cleaner.backoff.ms", "15000", "ms", 0, maxLong, "[0,…]", b(func(c *Broker) any { return &c.LogCleanerBackoffMs }),
+			"How long the cleaner sleeps when no compacted log needs it."),
 	}
 }
 
 // brokerTopicDefaults are the broker-level names of the topic properties.
 func brokerTopicDefaults() []Property {
 	names := map[string]string{"max.message.bytes": "message.max.bytes", "segment.bytes": "log.segment.bytes",
-		"flush.messages": "log.flush.interval.messages", "flush.ms": "log.flush.interval.ms"}
+		"flush.messages": "log.flush.interval.messages", "flush.ms": "log.flush.interval.ms",
+		"segment.ms": "log.roll.ms", "cleanup.policy": "log.cleanup.policy", "retention.ms": "log.retention.ms",
+		"retention.bytes": "log.retention.bytes", "min.cleanable.dirty.ratio": "log.cleaner.min.cleanable.ratio",
+		"delete.retention.ms": "log.cleaner.delete.retention.ms", "min.compaction.lag.ms": "log.cleaner.min.compaction.lag.ms",
+		"max.compaction.lag.ms": "log.cleaner.max.compaction.lag.ms"}
 	var rows []Property
 	for _, r := range topicModelled() {
 		if n := names[r.Name]; n != "" {
@@ -89,17 +99,16 @@ var brokerAbsentNames = []struct {
 	missing string
 	names   [][2]string
 }{
-	{needsLog, [][2]string{
-		{"log.cleaner.backoff.ms", "15000"}, {"log.cleaner.dedupe.buffer.size", "134217728"}, {"log.cleaner.delete.retention.ms", "86400000"},
-		{"log.cleaner.enable", "true"}, {"log.cleaner.max.compaction.lag.ms", "9223372036854775807"}, {"log.cleaner.min.cleanable.ratio", "0.5"},
-		{"log.cleaner.min.compaction.lag.ms", "0"}, {"log.cleaner.threads", "1"}, {"log.cleaner.io.buffer.load.factor", "0.9"},
-		{"log.cleaner.io.buffer.size", "524288"}, {"log.cleaner.io.max.bytes.per.second", "1.7976931348623157E308"},
-		{"log.cleanup.policy", "delete"}, {"log.local.retention.bytes", "-2"}, {"log.local.retention.ms", "-2"},
-		{"log.retention.bytes", "-1"}, {"log.retention.check.interval.ms", "300000"}, {"log.retention.hours", "168"},
-		{"log.retention.minutes", "null"}, {"log.retention.ms", "null"}, {"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"},
-		{"log.roll.jitter.ms", "null"}, {"log.roll.ms", "null"}, {"log.segment.delete.delay.ms", "60000"},
-		{"log.initial.task.delay.ms", "30000"}, {"remote.log.storage.system.enable", "false"},
-		{"delete.records.purgatory.purge.interval.requests", "1"}, {"delete.topic.enable", "true"},
+	{"use log.retention.ms", [][2]string{{"log.retention.hours", "168"}, {"log.retention.minutes", "null"}}},
+	{"use log.roll.ms; there is no jitter", [][2]string{{"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"}, {"log.roll.jitter.ms", "null"}}},
+	{"each broker has one cleaner thread, whose passes take no time", [][2]string{
+		{"log.cleaner.dedupe.buffer.size", "134217728"}, {"log.cleaner.enable", "true"}, {"log.cleaner.threads", "1"},
+		{"log.cleaner.io.buffer.load.factor", "0.9"}, {"log.cleaner.io.buffer.size", "524288"},
+		{"log.cleaner.io.max.bytes.per.second", "1.7976931348623157E308"},
+	}},
+	{needsTiers, [][2]string{{"log.local.retention.bytes", "-2"}, {"log.local.retention.ms", "-2"}, {"remote.log.storage.system.enable", "false"}}},
+	{"", [][2]string{
+		{"log.segment.delete.delay.ms", "60000"}, {"delete.records.purgatory.purge.interval.requests", "1"}, {"delete.topic.enable", "true"},
 	}},
 	{"the page cache is flushed at a clean stop and when a segment is full", [][2]string{
 		{"log.flush.offset.checkpoint.interval.ms", "60000"},

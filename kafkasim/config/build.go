@@ -108,6 +108,10 @@ func valueOf(field any) string {
 	switch f := field.(type) {
 	case *bool:
 		return strconv.FormatBool(*f)
+	case *Cleanup:
+		return f.String()
+	case *Ratio:
+		return f.String()
 	case *int32:
 		return strconv.FormatInt(int64(*f), 10)
 	case *int64:

@@ -25,7 +25,7 @@ func TestProblems(t *testing.T) {
 		{OwnerProducer, map[string]any{"compression.type": "zstd"}, `compression.type is a real Kafka property that this simulator does not model; remove it (records are not compressed)`},
 		{OwnerConsumer, map[string]any{"group.id": "g"}, `group.id is a real Kafka property that this simulator does not model; remove it (consumer groups are not there yet: use Assign)`},
 		{OwnerProducer, map[string]any{"transactional.id": "t"}, `transactional.id is a real Kafka property that this simulator does not model; remove it (transactions are not there yet)`},
-		{OwnerProducer, map[string]any{"retention.ms": 1}, `retention.ms is a real Kafka property that this simulator does not model; remove it (retention and compaction are not there yet)`},
+		{OwnerProducer, map[string]any{"retention.ms": 1}, `"retention.ms" is a topic property; give it to CreateTopic`},
 		{OwnerProducer, map[string]any{"enable.idempotence": true, "acks": 1}, `acks=1 cannot be used with enable.idempotence=true (it needs acks=all)`},
 		{OwnerProducer, map[string]any{"enable.idempotence": true, "retries": 0}, `retries=0 cannot be used with enable.idempotence=true (it needs retries above 0)`},
 		{OwnerProducer, map[string]any{"max.in.flight.requests.per.connection": 6}, `max.in.flight.requests.per.connection=6 cannot be used with enable.idempotence=true (at most 5)`},

@@ -116,6 +116,18 @@ func (p *Property) set(into, value any) *Problem {
 			return pr
 		}
 		*f = int32(v)
+	case *Cleanup:
+		v, ok := parseCleanup(text(value))
+		if !ok {
+			return p.want(value, "delete, compact or compact,delete")
+		}
+		*f = v
+	case *Ratio:
+		v, ok := parseRatio(text(value))
+		if !ok {
+			return p.want(value, "a number from 0 to 1")
+		}
+		*f = v
 	case *[]KeyPartition:
 		v, ok := table(value)
 		if !ok {

@@ -23,6 +23,9 @@ type Broker struct {
 	LeaderImbalanceCheckSeconds        int64 // leader.imbalance.check.interval.seconds
 	UncleanLeaderElectionIntervalMs    int64 // unclean.leader.election.interval.ms
 	LogFlushSchedulerIntervalMs        int64 // log.flush.scheduler.interval.ms
+	LogInitialTaskDelayMs              int64 // log.initial.task.delay.ms
+	LogRetentionCheckIntervalMs        int64 // log.retention.check.interval.ms
+	LogCleanerBackoffMs                int64 // log.cleaner.backoff.ms
 	QuorumElectionTimeoutMs            int64 // controller.quorum.election.timeout.ms
 	QuorumFetchTimeoutMs               int64 // controller.quorum.fetch.timeout.ms
 	QuorumRequestTimeoutMs             int64 // controller.quorum.request.timeout.ms
@@ -38,6 +41,15 @@ type Topic struct {
 	SegmentBytes                int64 // segment.bytes
 	FlushMessages               int64 // flush.messages
 	FlushMs                     int64 // flush.ms
+
+	CleanupPolicy          Cleanup // cleanup.policy
+	MinCleanableDirtyRatio Ratio   // min.cleanable.dirty.ratio
+	RetentionMs            int64   // retention.ms, -1 for no limit
+	RetentionBytes         int64   // retention.bytes, -1 for no limit
+	SegmentMs              int64   // segment.ms; 0, which no property can be, is no limit
+	DeleteRetentionMs      int64   // delete.retention.ms
+	MinCompactionLagMs     int64   // min.compaction.lag.ms
+	MaxCompactionLagMs     int64   // max.compaction.lag.ms; 0, which no property can be, is no limit
 }
 
 // Acks values of a producer; AcksAll is -1 on the wire too.

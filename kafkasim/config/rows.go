@@ -57,7 +57,7 @@ func owned(o Owner, rows []Property) []Property {
 const (
 	needsGroups  = "consumer groups are not there yet: use Assign"
 	needsTxn     = "transactions are not there yet"
-	needsLog     = "retention and compaction are not there yet"
+	needsTiers   = "logs are on the brokers' own disks only"
 	needsQuorum  = "controllers are nodes of their own, without snapshots; World.Controllers says how many"
 	needsWire    = "there are no sockets, hosts or security inside the simulator"
 	needsCodec   = "records are not compressed"

@@ -19,28 +19,44 @@ func topicModelled() []Property {
 			"How long records may wait to be flushed to disk; looked at every log.flush.scheduler.interval.ms only."),
 		number("segment.bytes", "1073741824", "bytes", 1<<20, maxInt, "[1048576,…]", t(func(c *Topic) any { return &c.SegmentBytes }),
 			"The size at which a log goes on in a new segment file."),
+		number("segment.ms", "604800000", "ms", 1, maxLong, "[1,…]", t(func(c *Topic) any { return &c.SegmentMs }),
+			"How much younger than a segment's first batch one may be that is still appended to it; only an append begins a new segment."),
+		{Name: "cleanup.policy", Type: List, Default: "delete", Valid: "[delete, compact]", Modelled: true,
+			field: t(func(c *Topic) any { return &c.CleanupPolicy }),
+			Doc:   "Whether old segments are deleted, compacted to the last value of each key, or both (compact,delete)."},
+		number("retention.ms", "604800000", "ms", -1, maxLong, "[-1,…]", t(func(c *Topic) any { return &c.RetentionMs }),
+			"How old the youngest record of a segment may be before the segment is deleted; -1 for no limit."),
+		number("retention.bytes", "-1", "bytes", -1<<63, maxLong, "", t(func(c *Topic) any { return &c.RetentionBytes }),
+			"How large a partition's log may be before its oldest segments are deleted; -1 for no limit."),
+		{Name: "min.cleanable.dirty.ratio", Type: Double, Default: "0.5", Valid: "[0,…,1]", Modelled: true,
+			field: t(func(c *Topic) any { return &c.MinCleanableDirtyRatio }),
+			Doc:   "What part of a compacted log must not have been compacted yet before the cleaner looks at it."},
+		number("delete.retention.ms", "86400000", "ms", 0, maxLong, "[0,…]", t(func(c *Topic) any { return &c.DeleteRetentionMs }),
+			"How long a compacted log keeps a tombstone after the first pass that met it."),
+		number("min.compaction.lag.ms", "0", "ms", 0, maxLong, "[0,…]", t(func(c *Topic) any { return &c.MinCompactionLagMs }),
+			"How long a record stays out of compaction at least."),
+		number("max.compaction.lag.ms", "9223372036854775807", "ms", 1, maxLong, "[1,…]", t(func(c *Topic) any { return &c.MaxCompactionLagMs }),
+			"How long a record may stay out of compaction, whatever the dirty ratio."),
 	}
 }
 
 func topicAbsent() []Property {
 	rows := []Property{
-		absent("cleanup.policy", List, "delete", needsLog, "Whether old segments are deleted, compacted, or both."),
 		absent("compression.type", String, "producer", needsCodec, "The codec in which the topic is stored."),
 		absent("message.timestamp.type", String, "CreateTime", "records keep the producer's time", "Whose clock stamps records."),
 	}
 	for _, r := range [...][3]string{
 		{"compression.gzip.level", "-1", needsCodec}, {"compression.lz4.level", "9", needsCodec},
-		{"compression.zstd.level", "3", needsCodec}, {"delete.retention.ms", "86400000", needsLog},
-		{"file.delete.delay.ms", "60000", needsLog}, {"follower.replication.throttled.replicas", "", ""}, {"index.interval.bytes", "4096", "logs have no index files"},
-		{"leader.replication.throttled.replicas", "", ""}, {"local.retention.bytes", "-2", needsLog},
-		{"local.retention.ms", "-2", needsLog}, {"max.compaction.lag.ms", "9223372036854775807", needsLog},
+		{"compression.zstd.level", "3", needsCodec},
+		{"file.delete.delay.ms", "60000", "files go at once"}, {"follower.replication.throttled.replicas", "", ""}, {"index.interval.bytes", "4096", "logs have no index files"},
+		{"leader.replication.throttled.replicas", "", ""}, {"local.retention.bytes", "-2", needsTiers},
+		{"local.retention.ms", "-2", needsTiers},
 		{"message.timestamp.after.max.ms", "3600000", ""}, {"message.timestamp.before.max.ms", "9223372036854775807", ""},
-		{"min.cleanable.dirty.ratio", "0.5", needsLog}, {"min.compaction.lag.ms", "0", needsLog},
-		{"preallocate", "false", ""}, {"remote.log.copy.disable", "false", needsLog},
-		{"remote.log.delete.on.disable", "false", needsLog}, {"remote.storage.enable", "false", needsLog},
-		{"retention.bytes", "-1", needsLog}, {"retention.ms", "604800000", needsLog},
-		{"segment.index.bytes", "10485760", "logs have no index files"}, {"segment.jitter.ms", "0", needsLog},
-		{"segment.ms", "604800000", needsLog},
+
+		{"preallocate", "false", ""}, {"remote.log.copy.disable", "false", needsTiers},
+		{"remote.log.delete.on.disable", "false", needsTiers}, {"remote.storage.enable", "false", needsTiers},
+
+		{"segment.index.bytes", "10485760", "logs have no index files"}, {"segment.jitter.ms", "0", ""},
 	} {
 		rows = append(rows, absent(r[0], Long, r[1], r[2], "A real topic property of how logs are kept."))
 	}

@@ -57,6 +57,7 @@ type Broker struct {
 	Deletes     []DelayedDelete  // DeleteRecords that wait for followers
 	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
 
+	Chores     Chores
 	CleanEpoch int64 // the clean-shutdown marker on disk: the broker epoch in it, -1 without marker
 }
 
@@ -177,6 +178,10 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onAssignTimer(b, e)
 	case FlushTimer:
 		s.onFlushTimer(b)
+	case RetentionTimer:
+		s.onRetentionTimer(b, e)
+	case CleanerTimer:
+		s.onCleanerTimer(b, e)
 	case ForwardTimer:
 		s.onForwardTimer(b, e)
 	case ShutdownTimer:

@@ -196,6 +196,7 @@ func (s *State) loadLogs(b *Broker) {
 	s.after(s.World.Broker.ReplicaLagTimeMaxMs*1000/2, b.ID, ISRTimer{})
 	s.after(s.World.Broker.ReplicaHighWatermarkCheckpointMs*1000, b.ID, CheckpointTimer{})
 	s.startFlushing(b)
+	s.startChores(b)
 }
 
 // deleteStrays deletes the logs that the metadata do not give to this broker any more: while it was away
@@ -315,7 +316,7 @@ func (s *State) forgetProcess(b *Broker) {
 	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.PurgatoryAt = nil, nil, nil, nil, nil, 0
 	b.Alter, b.Assign, b.IDs, b.Forward = AlterManager{}, AssignmentsManager{}, ProducerIDs{}, Forwarder{}
 	b.Pull = MetadataPull{Leader: b.Pull.Leader, Epoch: b.Pull.Epoch, Draws: b.Pull.Draws, Links: make([]RaftLink, len(s.Controllers))}
-	b.Lifecycle = Lifecycle{Epoch: -1, PreviousEpoch: -1}
+	b.Lifecycle, b.Chores = Lifecycle{Epoch: -1, PreviousEpoch: -1}, Chores{}
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		*r = Replica{TP: r.TP, Log: r.Log, Dir: r.Dir, Checkpoint: r.Checkpoint, LeaderEpoch: -1, PartitionEpoch: -1}

@@ -215,7 +215,8 @@ func (c *checker) committed(tp TopicPartition) {
 					return false
 				}
 				q := m.Log.BatchAt(p.BaseOffset)
-				c.require(q != nil && sameBatch(p, q), invariant, "%v: member %d lacks the record at offset %d below HW %d of leader %d", tp, id, p.BaseOffset, hw, r.Leader)
+				same := q != nil && sameBatch(p, q) || q == nil && c.s.compacted(tp, p.BaseOffset)
+				c.require(same, invariant, "%v: member %d lacks the record at offset %d below HW %d of leader %d", tp, id, p.BaseOffset, hw, r.Leader)
 				return true
 			})
 		}

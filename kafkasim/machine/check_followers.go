@@ -21,7 +21,7 @@ func (c *checker) follows(tp TopicPartition) {
 		c.require(r.Log.End <= leader.Log.End, 8, "%v: follower %d ends at %d, its leader %d at %d", tp, id, r.Log.End, r.Leader, leader.Log.End)
 		r.Log.Batches(max(r.Log.LogStart, leader.Log.LogStart, r.Log.End-tail), func(p *partlog.Batch) bool {
 			q := leader.Log.BatchAt(p.BaseOffset)
-			same := q != nil && sameBatch(p, q) || p.BaseOffset < leader.Log.LogStart
+			same := q != nil && sameBatch(p, q) || p.BaseOffset < leader.Log.LogStart || q == nil && c.s.compacted(tp, p.BaseOffset)
 			c.require(same, 8, "%v: follower %d has another record at offset %d than its leader %d", tp, id, p.BaseOffset, r.Leader)
 			return same
 		})

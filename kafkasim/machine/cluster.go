@@ -50,6 +50,7 @@ func (s *State) startedBroker(id NodeID) {
 	s.after(w.ReplicaLagTimeMaxMs*1000/2, id, ISRTimer{})
 	s.after(w.ReplicaHighWatermarkCheckpointMs*1000, id, CheckpointTimer{})
 	s.startFlushing(b)
+	s.startChores(b)
 	s.pullMetadata(b)
 }
 

@@ -74,8 +74,8 @@ type Poll struct {
 	DivergesAt int64
 }
 
-// Polled is a row of records that a poll returned: those from number From to before To of a batch, whose
-// offsets count up from Offset. Records are shared with the log.
+// Polled is a row of records that a poll returned: those from place From to before To of a batch; Offset is
+// that of place From. Records are shared with the log.
 type Polled struct {
 	TP          TopicPartition
 	Offset      int64
@@ -88,8 +88,8 @@ type Polled struct {
 func (p *Polled) All() func(yield func(int64, *partlog.Cursor) bool) {
 	return func(yield func(int64, *partlog.Cursor) bool) {
 		c := p.Records.From(int(p.From))
-		for i := int32(0); i < p.To-p.From && c.Next(); i++ {
-			if !yield(p.Offset+int64(i), &c) {
+		for c.Next() && c.Place() < int(p.To) {
+			if !yield(p.Offset+int64(c.Place())-int64(p.From), &c) {
 				return
 			}
 		}

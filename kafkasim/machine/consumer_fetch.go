@@ -115,17 +115,31 @@ func (s *State) collect(c *Consumer) {
 	c.Buffer = kept
 }
 
+// until is the place behind at most room records from a place on, and how many records that are.
+func until(r *partlog.Records, from int64, room int32) (to int64, n int32) {
+	if r.Removed == 0 {
+		to = min(from+int64(room), int64(r.Count))
+		return to, int32(max(to-from, 0))
+	}
+	for c := r.From(int(from)); c.Next(); n++ {
+		if n == room {
+			return int64(c.Place()), n
+		}
+	}
+	return int64(r.Count), n
+}
+
 // take hands out up to room records of a fetch and moves the position behind them (C-7).
 func (c *Consumer) take(p *ConsumerPart, f *CompletedFetch, room int32) int32 {
 	taken := int32(0)
 	for len(f.Batches) > 0 && taken < room {
 		b := &f.Batches[0]
 		from := max(f.Offset-b.BaseOffset, 0) // batches come whole, also from before the position (C-21)
-		to := min(from+int64(room-taken), int64(b.Records.Count))
+		to, n := until(&b.Records, from, room-taken)
 		if from < to {
 			c.Poll.Records = append(c.Poll.Records, Polled{TP: p.TP, Offset: b.BaseOffset + from, LeaderEpoch: b.LeaderEpoch,
 				Records: b.Records, From: int32(from), To: int32(to)})
-			taken += int32(to - from)
+			taken += n
 			p.Epoch = b.LeaderEpoch
 			f.Offset = b.BaseOffset + to
 		}

@@ -6,7 +6,7 @@ import "slices"
 //
 // The leader raises its log start at once; followers learn of it with their next fetch answers, and the
 // leader learns that they have from the fetches after. The request waits until every replica on a live
-// broker has. Segments that lie before the log start stay where they are: there is no retention run yet.
+// broker has. Segments that lie before the log start go at each broker's next retention run.
 //
 // Kafka: ReplicaManager.deleteRecords, Partition.deleteRecordsOnLeader, lowWatermarkIfLeader,
 // DelayedDeleteRecords.
@@ -146,6 +146,9 @@ func (s *State) deleteBefore(b *Broker, p *DeletePart) DelayedDeletePart {
 	r, code := b.leaderReplica(p.TP)
 	if code != NONE {
 		return fail(code)
+	}
+	if policy := b.topicProps(p.TP.Topic).CleanupPolicy; policy.Compacts() && !policy.Deletes() {
+		return fail(POLICY_VIOLATION)
 	}
 	before := p.Before
 	if before == -1 {

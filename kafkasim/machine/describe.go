@@ -138,12 +138,12 @@ func (s *State) fetchWords(r FetchResult) string {
 	n := 0
 	for i := range r.Batches {
 		records = firstRecords(records, &r.Batches[i].Records)
-		n += r.Batches[i].Records.Len()
+		n += r.Batches[i].Records.Live()
 	}
 	return fmt.Sprintf("%s %s hw=%d", name, recordList(records, n), r.HighWatermark)
 }
 
-func recordWords(r *partlog.Records) string { return recordList(firstRecords(nil, r), r.Len()) }
+func recordWords(r *partlog.Records) string { return recordList(firstRecords(nil, r), r.Live()) }
 
 // firstRecords adds records to a list until it has one more than are shown.
 func firstRecords(list []partlog.Record, r *partlog.Records) []partlog.Record {

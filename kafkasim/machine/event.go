@@ -88,6 +88,16 @@ func (s *State) rise(i int) {
 	}
 }
 
+// choresFrom is where the numbers of chores begin, behind all others: at one moment they come last, and those
+// of messages do not depend on them.
+const choresFrom = 1 << 62
+
+// chore sets a timer for a task of a node, in its present incarnation.
+func (s *State) chore(at int64, node NodeID, p Payload) {
+	s.Chores++
+	s.push(Event{At: max(at, s.Now), Seq: choresFrom + s.Chores, To: node, Incarnation: s.incarnation(node), Payload: p})
+}
+
 // after sets a timer for a node: it fires delay µs from now, in the node's present incarnation.
 func (s *State) after(delay int64, node NodeID, p Payload) {
 	s.Seq++

@@ -219,14 +219,13 @@ func (s *State) fetchError(r *Replica, sent int32, code Code) {
 // appendFetched is R2.6: append, then take the leader's high watermark as it is (it may be lower), then its
 // log start. It tells whether there were records.
 func (s *State) appendFetched(b *Broker, r *Replica, sent int32, res *FetchResult) bool {
-	segmentBytes := b.Image.Topics[r.TP.Topic].Props.SegmentBytes
 	n := 0
 	for n < len(res.Batches) && (res.Batches[n].LeaderEpoch <= r.LeaderEpoch || s.World.Rules.Without(HigherEpochDropped)) {
 		if res.Batches[n].BaseOffset < r.Log.End {
 			r.Failed = true // half of the batch is there already, from another log: UnexpectedAppendOffsetException
 			break
 		}
-		r.Log.Append(res.Batches[n], segmentBytes)
+		s.appendBatch(b, r, res.Batches[n])
 		n++ // the rest was written under a leader this follower does not know yet (KAFKA-18723)
 	}
 	if n > 0 {

@@ -92,6 +92,8 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 		return fail(MESSAGE_TOO_LARGE)
 	case size > props.SegmentBytes:
 		return fail(RECORD_LIST_TOO_LARGE)
+	case props.CleanupPolicy.Compacts() && p.Batch.Records.Keyless():
+		return fail(INVALID_RECORD) // R7.13
 	}
 	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
 	if p.Batch.ProducerID >= 0 {
@@ -107,7 +109,7 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	}
 	batch := p.Batch
 	batch.BaseOffset, batch.LeaderEpoch = r.Log.End, r.LeaderEpoch
-	r.Log.Append(batch, props.SegmentBytes)
+	s.appendBatch(b, r, batch)
 	s.appended(b, r)
 	s.noteAppended(b.ID, r.TP, r.Log.End, r.Log.Last(1))
 	ok.Result.BaseOffset, ok.Required = batch.BaseOffset, batch.NextOffset()

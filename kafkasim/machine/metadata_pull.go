@@ -84,6 +84,8 @@ func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
 			changed = addChanged(changed, r.TP)
 		case ClearElrRecord, RemoveTopicRecord:
 			changed = b.Image.addTopic(changed, r.TP.Topic)
+		case TopicConfigRecord:
+			s.propsChanged(b, r.TP.Topic)
 		}
 	}
 	if b.serves() && len(changed) > 0 {

@@ -14,7 +14,7 @@ var payloadKinds = []Payload{
 	MetadataRequest{}, MetadataResponse{}, ProduceRequest{}, ProduceResponse{}, FetchRequest{}, FetchResponse{},
 	ListOffsetsRequest{}, ListOffsetsResponse{}, OffsetsForLeaderEpochRequest{}, OffsetsForLeaderEpochResponse{},
 	InitProducerIDRequest{}, InitProducerIDResponse{},
-	DeleteRecordsRequest{}, DeleteRecordsResponse{}, AdminTimer{}, FlushTimer{},
+	DeleteRecordsRequest{}, DeleteRecordsResponse{}, AdminTimer{}, FlushTimer{}, RetentionTimer{}, CleanerTimer{},
 	AssignReplicasToDirsRequest{}, AssignReplicasToDirsResponse{}, AssignTimer{},
 	BrokerRegistrationRequest{}, BrokerRegistrationResponse{}, BrokerHeartbeatRequest{}, BrokerHeartbeatResponse{},
 	MetadataFetchRequest{}, MetadataFetchResponse{}, AlterPartitionRequest{}, AlterPartitionResponse{},

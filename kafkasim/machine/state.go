@@ -11,6 +11,7 @@ type State struct {
 	World       World
 	Now         int64 // µs since the world began
 	Seq         uint64
+	Chores      uint64   // how many timers of chores there were
 	Queue       []Event  // a heap by (At, Seq)
 	Links       []Link   // sorted by (From, To)
 	Holds       []string // patterns of messages that are held back (hold.go)

@@ -66,6 +66,7 @@ func (s *State) truncateFully(b *Broker, r *Replica, start int64) {
 func (s *State) raiseLogStart(b *Broker, r *Replica, to int64) {
 	if old := r.Log.LogStart; r.Log.SetLogStart(to) {
 		s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.LogStart, B: old})
+		s.storeChanged(b, r)
 	}
 }
 

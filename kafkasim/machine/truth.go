@@ -33,6 +33,7 @@ type PartitionTruth struct {
 	DiskLoss  bool  // a replica that had lost records it had answered for became leader, and no rule could tell
 	Exposed   int64 // the highest high watermark that any leader has had
 	TakenBack int64 // a latest offset that a consumer was told after a higher one was exposed, plus 1
+	Cleaned   int64 // below it, some replica's cleaner has removed records
 	Thin      int64 // how far a high watermark moved while the ISR was below its minimum
 	// Lossy are the brokers whose replica lost records and has not fetched them again.
 	Lossy []NodeID
@@ -137,7 +138,7 @@ func (s *State) judgeLosses(tp TopicPartition) {
 			continue
 		}
 		b := r.Log.BatchAt(a.BaseOffset)
-		lost := b == nil || b.Sender != a.Sender || b.Serial != a.Serial
+		lost := b == nil && !s.compacted(tp, a.BaseOffset) || b != nil && (b.Sender != a.Sender || b.Serial != a.Serial)
 		if lost && !a.Lost {
 			if s.Watching {
 				s.Losses = append(s.Losses, int32(i))

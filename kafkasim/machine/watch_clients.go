@@ -124,7 +124,7 @@ func (w *Watch) acknowledged() {
 		if r == nil || r.Role != Leader || r.LeaderEpoch != reg.LeaderEpoch || a.BaseOffset < r.Log.LogStart {
 			continue
 		}
-		if b := r.Log.BatchAt(a.BaseOffset); b == nil || b.Sender != a.Sender || b.Serial != a.Serial {
+		if b := r.Log.BatchAt(a.BaseOffset); b == nil && !w.s.compacted(a.TP, a.BaseOffset) || b != nil && (b.Sender != a.Sender || b.Serial != a.Serial) {
 			w.broken(12, "%s: acknowledged with acks=all at offset %d, and leader %d does not have it", w.name(a.TP), a.BaseOffset, reg.Leader)
 		}
 	}

@@ -60,7 +60,7 @@ func (w *Watch) elected(b *Broker, r *Replica, p *partitionWatch) {
 	}
 	for k := range p.exposed {
 		x := &p.exposed[k]
-		if y := r.Log.BatchAt(x.base); x.base >= r.Log.LogStart && (y == nil || markOf(y) != *x) {
+		if y := r.Log.BatchAt(x.base); x.base >= r.Log.LogStart && (y == nil && !w.s.compacted(r.TP, x.base) || y != nil && markOf(y) != *x) {
 			w.broken(11, "%s: leader %d of epoch %d does not have the batch at offset %d of epoch %d that was exposed", w.name(r.TP), b.ID, r.LeaderEpoch, x.base, x.epoch)
 			return
 		}
@@ -120,7 +120,7 @@ func (w *Watch) holds(b *Broker, r *Replica, id NodeID, from int64, invariant in
 			return false
 		}
 		y := m.Log.BatchAt(x.BaseOffset)
-		if y == nil || !sameBatch(x, y) {
+		if y == nil && !w.s.compacted(r.TP, x.BaseOffset) || y != nil && !sameBatch(x, y) {
 			w.broken(invariant, "%s: member %d does not have the batch at offset %d of epoch %d, below HW %d of leader %d", w.name(r.TP), id, x.BaseOffset, x.LeaderEpoch, hw, b.ID)
 			return false
 		}

@@ -155,7 +155,7 @@ func (w *Watch) prefix(b *Broker, r *Replica) {
 		return
 	}
 	x := r.Log.BatchAt(r.Log.End - 1)
-	if y := lr.Log.BatchAt(r.Log.End - 1); x != nil && (y == nil || !sameBatch(x, y)) {
+	if y := lr.Log.BatchAt(r.Log.End - 1); x != nil && (y == nil && !w.s.compacted(r.TP, x.BaseOffset) || y != nil && !sameBatch(x, y)) {
 		w.broken(8, "%s: follower %d and leader %d differ at offset %d in epoch %d", w.name(r.TP), b.ID, r.Leader, r.Log.End-1, r.LeaderEpoch)
 	}
 }

@@ -26,10 +26,13 @@ type Batch struct {
 	BaseOffset   int64
 	ProducerID   int64 // -1 without idempotence; then ProducerEpoch and BaseSequence are -1 too
 	MaxTimestamp int64 // ms
-	Records      Records
-	LeaderEpoch  int32
-	BaseSequence int32
-	Size         int32 // bytes, header included (P-101 to P-106)
+	// DeleteHorizon is when the tombstones in the batch may go, ms; 0 until a first pass of compaction has
+	// met them (R7.11). It is Records.Base too.
+	DeleteHorizon int64
+	Records       Records
+	LeaderEpoch   int32
+	BaseSequence  int32
+	Size          int32 // bytes, header included (P-101 to P-106)
 	// Sender and Serial name the batch for the simulator's own book-keeping: which producer built it
 	// and which of its batches it is. Retries of a batch keep them; Kafka has no such field.
 	Sender        int32

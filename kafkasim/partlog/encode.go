@@ -21,7 +21,11 @@ func (b *Batch) Encode() []byte {
 	out = binary.BigEndian.AppendUint32(out, uint32(b.LeaderEpoch))
 	out = append(out, 2)
 	out = binary.BigEndian.AppendUint32(out, 0) // checksum, below
-	out = binary.BigEndian.AppendUint16(out, 0) // attributes: no codec, CreateTime, no transaction, no control
+	attributes := uint16(0)                     // no codec, CreateTime, no transaction, no control
+	if b.DeleteHorizon != 0 {
+		attributes = 1 << 6
+	}
+	out = binary.BigEndian.AppendUint16(out, attributes)
 	out = binary.BigEndian.AppendUint32(out, uint32(b.Records.Count-1))
 	first, last := b.times()
 	out = binary.BigEndian.AppendUint64(out, uint64(first))
@@ -29,10 +33,9 @@ func (b *Batch) Encode() []byte {
 	out = binary.BigEndian.AppendUint64(out, uint64(b.ProducerID))
 	out = binary.BigEndian.AppendUint16(out, uint16(b.ProducerEpoch))
 	out = binary.BigEndian.AppendUint32(out, uint32(b.BaseSequence))
-	out = binary.BigEndian.AppendUint32(out, uint32(b.Records.Count))
-	c := b.Records.From(0)
-	for i := 0; c.Next(); i++ {
-		out = appendRecord(out, &c, i, first)
+	out = binary.BigEndian.AppendUint32(out, uint32(b.Records.Live()))
+	for c := b.Records.From(0); c.Next(); {
+		out = appendRecord(out, &c, c.Place(), first)
 	}
 	binary.BigEndian.PutUint32(out[8:], uint32(len(out)-12))
 	binary.BigEndian.PutUint32(out[17:], crc32.Checksum(out[crcStart:], castagnoli))
@@ -45,10 +48,10 @@ func (b *Batch) CRC() uint32 { return binary.BigEndian.Uint32(b.Encode()[17:]) }
 
 // times are the timestamp of the first record and the largest of all.
 func (b *Batch) times() (first, last int64) {
-	if b.Records.Count == 0 {
-		return -1, -1
+	if b.Records.Live() == 0 {
+		return b.Records.Base, b.MaxTimestamp
 	}
-	last = b.Records.Base
+	last = -1
 	for _, r := range b.Records.All() {
 		last = max(last, r.Timestamp)
 	}

@@ -42,6 +42,8 @@ type jsonRecord struct {
 	Timestamp int64    `json:",omitempty"`
 	Flags     uint32   `json:",omitempty"`
 	Headers   []Header `json:",omitempty"`
+	Removed   bool     `json:",omitempty"`
+	Base      *int64   `json:",omitempty"` // of the first, where it is not its timestamp
 }
 
 func (j *jsonRecord) record() Record {
@@ -71,11 +73,17 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON writes records as a list.
 func (r Records) MarshalJSON() ([]byte, error) {
-	list := make([]jsonRecord, 0, r.Count)
+	list := make([]jsonRecord, r.Count)
+	for i := range list {
+		list[i].Removed = true
+	}
 	for c := r.From(0); c.Next(); {
 		j := savedRecord(&c.Record)
 		j.Headers = c.Headers()
-		list = append(list, j)
+		list[c.Place()] = j
+	}
+	if len(list) > 0 && (list[0].Removed || list[0].Timestamp != r.Base) {
+		list[0].Base = &r.Base
 	}
 	return json.Marshal(list)
 }
@@ -87,9 +95,18 @@ func (r *Records) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*r = Records{}
+	if len(list) > 0 {
+		if r.Base = list[0].Timestamp; list[0].Base != nil {
+			r.Base = *list[0].Base
+		}
+	}
 	for i := range list {
+		if list[i].Removed {
+			r.Remove()
+			continue
+		}
 		x := list[i].record()
-		r.Append(&x, list[i].Headers)
+		r.add(&x, list[i].Headers)
 	}
 	r.Trim()
 	return nil

@@ -21,6 +21,7 @@ type Log struct {
 	LogStart      int64
 	HighWatermark int64
 	End           int64 // log end offset: the offset of the next record
+	Cleaned       int64 // the cleaner's checkpoint: what is below was compacted (R7.9)
 	Flushed       int64 // recovery point: everything below is on the disk, not only in the page cache (R4.2)
 	Sealed        []Segment
 	Active        Segment
@@ -227,8 +228,8 @@ func (l *Log) OffsetByTime(ts, bound int64) (offset, at int64, epoch int32, ok b
 			if b.MaxTimestamp < ts {
 				continue
 			}
-			c := b.Records.From(0)
-			for o := b.BaseOffset; c.Next(); o++ {
+			for c := b.Records.From(0); c.Next(); {
+				o := b.BaseOffset + int64(c.Place())
 				if c.Timestamp >= ts && o >= l.LogStart && o < bound {
 					return o, c.Timestamp, b.LeaderEpoch, true
 				}

@@ -15,13 +15,18 @@ import (
 type Records struct {
 	Data  []byte
 	Base  int64 // ms: the first record's timestamp
-	Count int32
+	Count int32 // of offsets; Removed of them have no record any more
+	// Removed records were compacted away. Their places stay, so that a record's place is its distance from
+	// the batch's first offset.
+	Removed int32
 }
 
 // Marks in a record's first number, below the key's length. NullKey and NullValue are the lowest two.
 const (
 	hasHeaders = 4
 	markBits   = 3
+	// removed is all that is left of a record that was compacted away: a null key has no length.
+	removed = 1<<markBits | byte(NullKey)
 )
 
 // PackRecords packs records that have no headers.
@@ -33,14 +38,39 @@ func PackRecords(records ...Record) Records {
 	return r
 }
 
-// Len is the number of records.
+// Len is the number of offsets that the records take, also of those that were compacted away.
 func (r *Records) Len() int { return int(r.Count) }
+
+// Live is the number of records that are there.
+func (r *Records) Live() int { return int(r.Count - r.Removed) }
+
+// Keyless tells whether any record has no key.
+func (r *Records) Keyless() bool {
+	for c := r.From(0); c.Next(); {
+		if c.Flags&NullKey != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Remove adds the place of a record that was compacted away.
+func (r *Records) Remove() {
+	r.Count++
+	r.Removed++
+	r.Data = append(r.Data, removed)
+}
 
 // Append adds a record with its headers.
 func (r *Records) Append(x *Record, headers []Header) {
 	if r.Count == 0 {
 		r.Base = x.Timestamp
 	}
+	r.add(x, headers)
+}
+
+// add is Append for records whose Base is set.
+func (r *Records) add(x *Record, headers []Header) {
 	r.Count++
 	first := uint64(len(x.Key))<<markBits | uint64(x.Flags&(NullKey|NullValue))
 	if len(headers) > 0 {
@@ -84,19 +114,18 @@ func (r *Records) Clip() { r.Data = r.Data[:len(r.Data):len(r.Data)] }
 // are the same.
 func (r *Records) Start() *byte { return unsafe.SliceData(r.Data) }
 
-// At is the i-th record. It is found by reading those before it: use All or From to go through many.
+// At is the record at the i-th place. It is found by reading those before it: use All or From to go through many.
 func (r *Records) At(i int) Record {
 	c := r.From(i)
 	c.Next()
 	return c.Record
 }
 
-// All goes through the records, each with its number. The record is good until the next one.
+// All goes through the records, each with its place. The record is good until the next one.
 func (r *Records) All() func(yield func(int, *Record) bool) {
 	return func(yield func(int, *Record) bool) {
-		c := r.From(0)
-		for i := 0; c.Next(); i++ {
-			if !yield(i, &c.Record) {
+		for c := r.From(0); c.Next(); {
+			if !yield(c.Place(), &c.Record) {
 				return
 			}
 		}
@@ -109,23 +138,42 @@ type Cursor struct {
 	rest    []byte
 	base    int64
 	left    int32
+	count   int32
 	headers []byte // of Record, with their number in front
 }
 
-// From is a cursor whose first Next comes to the i-th record.
+// From is a cursor whose first Next comes to the record at the i-th place, or the first behind it.
 func (r *Records) From(i int) Cursor {
-	c := Cursor{rest: r.Data, base: r.Base, left: r.Count}
-	for ; i > 0 && c.Next(); i-- {
+	c := Cursor{rest: r.Data, base: r.Base, left: r.Count, count: r.Count}
+	for ; i > 0 && c.left > 0; i-- {
+		c.left--
+		if c.rest[0] == removed {
+			c.rest = c.rest[1:]
+		} else {
+			c.read()
+		}
 	}
 	return c
 }
 
-// Next comes to the next record and tells whether there is one.
+// Place is that of Record in its batch: its offset's distance from the first one.
+func (c *Cursor) Place() int { return int(c.count - c.left - 1) }
+
+// Next comes to the next record that is there and tells whether there is one.
 func (c *Cursor) Next() bool {
-	if c.left == 0 {
-		return false
+	for c.left > 0 {
+		c.left--
+		if c.rest[0] != removed {
+			c.read()
+			return true
+		}
+		c.rest = c.rest[1:]
 	}
-	c.left--
+	return false
+}
+
+// read reads one record.
+func (c *Cursor) read() {
 	first, value, stamp := c.number(), c.number(), c.number()
 	c.Flags = uint32(first) & (NullKey | NullValue)
 	c.Timestamp = c.base + (int64(stamp>>1) ^ -int64(stamp&1))
@@ -136,10 +184,9 @@ func (c *Cursor) Next() bool {
 			c.text(c.number())
 		}
 	}
-	return true
 }
 
-// Left is how many records are still to come.
+// Left is how many places are still to come.
 func (c *Cursor) Left() int { return int(c.left) }
 
 // Headers are those of the record.

@@ -49,8 +49,8 @@ func BatchSizeBound(fields int32) int32 { return BatchOverhead + recordOverheadM
 func BatchSize(records *Records) int32 {
 	n := int32(BatchOverhead)
 	c := records.From(0)
-	for i := int32(0); c.Next(); i++ {
-		n += RecordSize(FieldsSize(&c.Record, c.Headers()), i, c.Timestamp-records.Base)
+	for c.Next() {
+		n += RecordSize(FieldsSize(&c.Record, c.Headers()), int32(c.Place()), c.Timestamp-records.Base)
 	}
 	return n
 }

@@ -21,7 +21,7 @@ func (l *Log) TruncateTo(offset int64) bool {
 	}
 	l.dropFrom(offset)
 	l.End = offset
-	l.Flushed = min(l.Flushed, offset)
+	l.Flushed, l.Cleaned = min(l.Flushed, offset), min(l.Cleaned, offset) // R7.14
 	l.Epochs.TruncateFromEnd(offset)
 	l.LogStart = min(offset, l.LogStart)
 	if l.HighWatermark >= offset {
