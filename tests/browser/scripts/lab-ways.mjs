@@ -43,6 +43,8 @@ await browse(async (browser) => {
   const answer = await page.evaluate(async () => {
     const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
     const comm = kernel.createComm("kafkalab.export");
+    // JupyterLab asks for the subshell beside; what is sent before it is there goes to the parent shell.
+    for (let i = 0; i < 50 && kernel.supportsSubshells && !comm.subshellId; i++) await new Promise((resolve) => setTimeout(resolve, 100));
     const said = new Promise((resolve) => { comm.onMsg = (m) => resolve({ data: m.content.data, subshell: m.parent_header.subshell_id ?? null, offered: kernel.supportsSubshells ?? false }); });
     comm.open({ path: "no/such.ipynb" });
     const late = new Promise((resolve) => setTimeout(() => resolve("no answer in 8 s"), 8000));
