@@ -24,39 +24,38 @@ type builder struct {
 	early   map[string]bool // names inserted for earlier versions
 	defined map[string]token.Pos
 	keep    map[*ast.TypeSpec]bool // declared again with the same text
+	probs   []problem
 }
 
-func (b *builder) build() []problem {
+// build makes the file; what cannot be part of it is a problem, and the rest is checked all the same.
+func (b *builder) build() {
 	b.early, b.defined = map[string]bool{}, map[string]token.Pos{}
 	b.keep = b.keepTypes()
 	for _, d := range b.c.decls {
-		if prob := b.decl(d); prob != nil {
-			return []problem{*prob}
-		}
+		b.note(b.decl(d))
 	}
 	for _, s := range b.c.parsed.stmts {
-		if prob := b.stmt(s); prob != nil {
-			return []problem{*prob}
-		}
+		b.note(b.stmt(s))
 	}
 	sort.SliceStable(b.c.stmts, func(i, j int) bool { return b.before(b.c.stmts[i], b.c.stmts[j]) })
 	for _, d := range b.c.decls {
 		if fd, ok := d.(*ast.FuncDecl); ok && fd.Recv != nil {
-			if prob := b.method(fd); prob != nil {
-				return []problem{*prob}
-			}
+			b.note(b.method(fd))
 		}
 	}
 	b.number()
 	b.programMain()
-	if prob := b.earlierVersions(); prob != nil {
-		return []problem{*prob}
-	}
+	b.earlierVersions()
 	b.imports()
 	b.file.Decls = append(b.file.Decls, &ast.FuncDecl{
 		Name: ast.NewIdent("_"), Type: &ast.FuncType{Params: &ast.FieldList{}}, Body: &ast.BlockStmt{List: b.body},
 	})
-	return nil
+}
+
+func (b *builder) note(prob *problem) {
+	if prob != nil {
+		b.probs = append(b.probs, *prob)
+	}
 }
 
 // before orders statements by their place in the cell; the two parses have positions of their own.
@@ -218,7 +217,7 @@ func (b *builder) stmt(s ast.Stmt) *problem {
 		b.body = append(b.body, s)
 		return nil
 	}
-	spec := &ast.ValueSpec{Values: as.Rhs}
+	spec, written := &ast.ValueSpec{Values: as.Rhs}, slices.Clone(as.Lhs)
 	var again []ast.Stmt
 	fresh := false
 	for i, l := range as.Lhs {
@@ -235,6 +234,9 @@ func (b *builder) stmt(s ast.Stmt) *problem {
 		spec.Names = append(spec.Names, id)
 	}
 	if !fresh {
+		set := *as
+		set.Lhs, set.Tok = written, token.ASSIGN
+		b.body = append(b.body, &set) // its operands are checked, too
 		return &problem{as.TokPos, "no new variables on left side of :="}
 	}
 	b.file.Decls = append(b.file.Decls, &ast.GenDecl{TokPos: as.Pos(), Tok: token.VAR, Specs: []ast.Spec{spec}})
@@ -314,7 +316,7 @@ func isInitCall(s ast.Stmt) bool {
 
 // earlierVersions resolves names that are used above the place where the cell defines them again: they
 // mean the version of an earlier cell. In declarations they mean the new one, as in a package.
-func (b *builder) earlierVersions() *problem {
+func (b *builder) earlierVersions() {
 	scope := elems(b.e.pkg.Scope())
 	own := b.ownIdents()
 	for _, d := range b.c.defs {
@@ -331,7 +333,8 @@ func (b *builder) earlierVersions() *problem {
 				old = types.Universe.Lookup(d.name)
 			}
 			if old == nil {
-				return &problem{id.Pos(), "undefined: " + d.name}
+				b.note(&problem{id.Pos(), "undefined: " + d.name})
+				continue
 			}
 			name := d.name + early
 			b.early[name] = true
@@ -339,7 +342,6 @@ func (b *builder) earlierVersions() *problem {
 			id.Name = name
 		}
 	}
-	return nil
 }
 
 const anyStmt = -2

@@ -26,6 +26,7 @@ type checked struct {
 	defs  []definition
 	old   map[string]types.Object // what the names meant before
 	late  []*lateMethod
+	notes []string // what keeps an old meaning of a name
 }
 
 // definition is a name that a cell defines, and the statement that does.
@@ -50,9 +51,7 @@ func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 			c.undo(e)
 		}
 	}()
-	if prob := b.build(); prob != nil {
-		return nil, prob
-	}
+	b.build()
 	info := newInfo()
 	info.Scopes = nil
 	c.unit = &exec.Unit{Info: info, Pkg: e.pkg}
@@ -63,7 +62,7 @@ func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 		}
 		delete(scope, d.name)
 	}
-	probs = b.runChecker(info)
+	probs = b.inOrder(append(b.probs, b.runChecker(info)...))
 	for _, m := range c.late {
 		m.fn, _ = scope[m.decl.Name.Name].(*types.Func)
 	}
@@ -161,10 +160,9 @@ func (b *builder) runChecker(info *types.Info) (probs []problem) {
 		},
 	}
 	defer func() {
-		if r := recover(); r != nil && len(probs) == 0 {
+		if r := recover(); r != nil && len(probs)+len(b.probs) == 0 {
 			probs = []problem{{b.file.Package, "internal error of the type checker: " + panicText(r)}}
 		}
-		sort.SliceStable(probs, func(i, j int) bool { return probs[i].pos < probs[j].pos })
 		probs = b.mergeOther(probs)
 	}()
 	types.NewChecker(&conf, b.e.fset, b.e.pkg, info).Files([]*ast.File{b.file})
@@ -182,6 +180,12 @@ func (b *builder) harmless(err types.Error) bool {
 		return err.Pos >= last.Pos() && err.Pos < last.End() && (strings.HasPrefix(err.Msg, text+" (") || strings.HasPrefix(err.Msg, text+" is"))
 	}
 	return false
+}
+
+// inOrder sorts problems by their place in the cell.
+func (b *builder) inOrder(probs []problem) []problem {
+	sort.SliceStable(probs, func(i, j int) bool { return b.offset(probs[i].pos) < b.offset(probs[j].pos) })
+	return probs
 }
 
 // mergeOther joins the continuation lines that go/types reports as errors of their own.

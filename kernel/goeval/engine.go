@@ -47,15 +47,18 @@ type Engine struct {
 	checking sync.Mutex // held while code is checked: the scope of the session is at work
 	docSet   *token.FileSet
 
-	mu      sync.Mutex // guards what follows
-	docs    map[string][]*ast.File
-	names   map[string]string
-	dots    []string
-	cells   map[int]*source
-	files   map[*token.File]*source
-	types   map[string]*typeDecl
-	running *running
-	closed  bool
+	mu    sync.Mutex // guards what follows
+	docs  map[string][]*ast.File
+	names map[string]string
+	dots  []string
+	cells map[int]*source
+	files map[*token.File]*source
+	types map[string]*typeDecl
+	// dependents and older say who keeps the old meanings of names; guarded by checking.
+	dependents map[string]*dependent
+	older      map[string][]*source
+	running    *running
+	closed     bool
 }
 
 var _ kernel.Language = (*Engine)(nil)
@@ -65,7 +68,7 @@ func New(opts Options) (*Engine, error) {
 	e := &Engine{
 		opts: opts, fset: token.NewFileSet(), pkg: types.NewPackage("main", "main"),
 		names: map[string]string{}, cells: map[int]*source{}, files: map[*token.File]*source{}, types: map[string]*typeDecl{},
-		docSet: token.NewFileSet(), docs: map[string][]*ast.File{},
+		dependents: map[string]*dependent{}, older: map[string][]*source{}, docSet: token.NewFileSet(), docs: map[string][]*ast.File{},
 	}
 	std := Library{Symbols: stdlib.Symbols(), Exports: stdlib.Exports(), Imports: stdImports}
 	imp, err := newImports(append([]Library{std}, opts.Libraries...))

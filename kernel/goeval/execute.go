@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/scanner"
 	"go/types"
+	"strings"
 	"sync"
 
 	"kafkalab/kernel"
@@ -25,7 +26,29 @@ type outlet struct {
 	mu    sync.Mutex
 	ends  []func()
 	ended bool
+	late  bool // something was printed after the end
+	open  bool // the last line has no end yet
 }
+
+// stream prints. What a goroutine prints after its cell has ended still belongs to the cell, and is marked.
+func (o *outlet) stream(stream, text string) {
+	o.mu.Lock()
+	first := o.ended && !o.late
+	o.late = o.late || first
+	open := o.open
+	o.open = !strings.HasSuffix(text, "\n")
+	o.mu.Unlock()
+	if first {
+		mark := lateMark
+		if open {
+			mark = "\n" + mark
+		}
+		o.out.Stream("stderr", mark)
+	}
+	o.out.Stream(stream, text)
+}
+
+const lateMark = "(from a goroutine, after the cell ended:)\n"
 
 func (o *outlet) atEnd(f func()) {
 	o.mu.Lock()
@@ -56,8 +79,8 @@ func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Ou
 	e.machine.SetCurrent(run)
 	lab.Bind(notebook{e, run})
 	defer func() {
-		run.Tag.(*outlet).end()
 		e.std.flush()
+		run.Tag.(*outlet).end()
 		e.mu.Lock()
 		e.running = nil
 		e.mu.Unlock()
@@ -79,6 +102,9 @@ func (p *performance) source(src *source) kernel.Outcome {
 	done()
 	if failure != nil {
 		return kernel.Outcome{Failure: failure}
+	}
+	for _, note := range c.notes {
+		e.write(run, "stderr", note)
 	}
 	stop := e.watch(run)
 	res := prog.Run(run)
@@ -122,7 +148,10 @@ func (e *Engine) prepare(src *source) (prog *exec.Program, c *checked, failure *
 	if probs != nil {
 		return nil, nil, e.compileFailure(kindOfProblems(probs), probs)
 	}
-	return e.compile(c), c, nil
+	prog = e.compile(c)
+	c.notes = e.staleNotes(c)
+	e.rememberUses(c)
+	return prog, c, nil
 }
 
 // compile turns a checked cell into closures and binds its functions.

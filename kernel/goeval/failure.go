@@ -23,8 +23,8 @@ func (e *Engine) syntaxFailure(src *source, errs scanner.ErrorList) *kernel.Fail
 	last := -1
 	for _, err := range errs {
 		line, col := err.Pos.Line, err.Pos.Column
-		if line == last {
-			continue // what follows on one line is mostly a consequence
+		if line == last || first != "" && strings.HasSuffix(err.Msg, "found 'EOF'") {
+			continue // what follows on one line, or at the end, is mostly a consequence
 		}
 		last = line
 		if line == 1 {
@@ -66,6 +66,9 @@ func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 		} else {
 			f.Traceback = append(f.Traceback, src.excerpt(line, col, p.msg)...)
 		}
+		if note := e.twoTypes(p.msg); note != "" {
+			f.Traceback = append(f.Traceback, note)
+		}
 		if i == 0 {
 			f.Value = p.msg
 			if src != nil {
@@ -78,7 +81,7 @@ func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 
 // excerpt is a message, the line it is about, and a caret under the column.
 func (s *source) excerpt(line, col int, msg string) []string {
-	out := []string{s.at(line, col) + ": " + msg}
+	out := []string{fmt.Sprintf("in %s, line %d: %s", s.where(), line, msg)}
 	return append(out, s.caret(line, col)...)
 }
 
@@ -146,7 +149,13 @@ func (e *Engine) panicFailure(p *exec.Panic) *kernel.Failure {
 	case userMessage:
 		return e.traced(typeName(v), v.UserMessage(), p.Trace, true)
 	case runtime.Error:
-		return e.traced("RuntimeError", v.Error(), p.Trace, false)
+		f := e.traced("RuntimeError", v.Error(), p.Trace, false)
+		if strings.Contains(f.Value, "types from different scopes") {
+			e.checking.Lock()
+			defer e.checking.Unlock()
+			f.Traceback = append(f.Traceback, e.twoTypes(f.Value))
+		}
+		return f
 	}
 	return e.traced("Panic", PanicText(p.Value), p.Trace, false)
 }

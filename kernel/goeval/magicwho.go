@@ -123,5 +123,6 @@ func (e *Engine) forgetAll(run *exec.Run) {
 	clear(elems(e.pkg.Scope()))
 	dropChildren(e.pkg.Scope())
 	e.names, e.dots, e.types = map[string]string{}, nil, map[string]*typeDecl{}
+	e.dependents, e.older = map[string]*dependent{}, map[string][]*source{}
 	e.machine.Reset(e.pkg)
 }

@@ -16,7 +16,7 @@ func (e *Engine) write(run *exec.Run, stream, text string) {
 	}
 	if o, ok := run.Tag.(*outlet); ok && o.out != nil {
 		e.std.order()
-		o.out.Stream(stream, text)
+		o.stream(stream, text)
 	} else if e.opts.Log != nil {
 		fmt.Fprint(e.opts.Log, text)
 	}

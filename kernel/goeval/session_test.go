@@ -159,13 +159,13 @@ func TestErrorsShowTheirPlace(t *testing.T) {
 	s := newSession(t)
 	for code, want := range map[string]string{
 		"x := 1 +":                 "SyntaxError",
-		"fmt.Println(\"a\", nope)": "[N]:1:18: undefined: nope\n    fmt.Println(\"a\", nope)\n                     ^",
-		"if true {\n\tvar s string = 1\n\t_ = s\n}":                           "[N]:2:17: cannot use 1 (untyped int constant) as string value in variable declaration\n    \tvar s string = 1\n    \t               ^",
-		"func h() { z := 1 }":                                                 "[N]:1:12: declared and not used: z\n    func h() { z := 1 }\n               ^",
+		"fmt.Println(\"a\", nope)": "in cell [N], line 1: undefined: nope\n    fmt.Println(\"a\", nope)\n                     ^",
+		"if true {\n\tvar s string = 1\n\t_ = s\n}":                           "in cell [N], line 2: cannot use 1 (untyped int constant) as string value in variable declaration\n    \tvar s string = 1\n    \t               ^",
+		"func h() { z := 1 }":                                                 "in cell [N], line 1: declared and not used: z\n    func h() { z := 1 }\n               ^",
 		"é := []int{1}\ni := 5\né[i]":                                         "RuntimeError: runtime error: index out of range [5] with length 1\ncell [N], line 3\n    é[i]\n    ^",
 		"func a(m map[string]int) { m[\"k\"] = 1 }\nfunc b() { a(nil) }\nb()": "RuntimeError: assignment to entry in nil map\nin a, cell [N], line 1\n    func a(m map[string]int) { m[\"k\"] = 1 }\n                               ^\nin b, cell [N], line 2\n    func b() { a(nil) }\n               ^\ncell [N], line 3\n    b()\n    ^",
-		"import \"net/http\"":                                                 "[N]:1:8: package net/http is not available in cells\n    import \"net/http\"\n           ^",
-		"import \"unsafe\"\nvar p unsafe.Pointer":                             "[N]:2:14: cells cannot use unsafe.Pointer: a wrong pointer would end the kernel\n    var p unsafe.Pointer\n                 ^",
+		"import \"net/http\"":                                                 "in cell [N], line 1: package net/http is not available in cells\n    import \"net/http\"\n           ^",
+		"import \"unsafe\"\nvar p unsafe.Pointer":                             "in cell [N], line 2: cells cannot use unsafe.Pointer: a wrong pointer would end the kernel\n    var p unsafe.Pointer\n                 ^",
 	} {
 		o := s.run(code)
 		if o.Failure == nil {
@@ -182,6 +182,36 @@ func TestErrorsShowTheirPlace(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s\nshows\n%s\nwant\n%s", code, got, want)
+		}
+	}
+}
+
+// TestAllErrorsOfACell shows every error at once, in the order of the cell.
+func TestAllErrorsOfACell(t *testing.T) {
+	s := newSession(t)
+	for code, want := range map[string][]string{
+		"nope1 + nope2\nnope3()\nfunc g() int { return \"\" }\nvar s string = 1": {"1: undefined: nope1", "1: undefined: nope2", "2: undefined: nope3",
+			"3: cannot use \"\" (untyped string constant) as int value in return statement", "4: cannot use 1 (untyped int constant) as string value in variable declaration"},
+		"q := 1\nq := nope\nw := nope2\nfunc g() { z := 1 }": {"2: no new variables on left side of :=", "2: undefined: nope", "3: undefined: nope2", "4: declared and not used: z"},
+		"f := g\ng := 1\nh()":                                {"1: undefined: g", "3: undefined: h"},
+		"func f()\nfunc g() { h() }":                         {"1: missing function body", "2: undefined: h"},
+		"x x\ny y\nz := 1":                                   {"1: syntax error: expected ';', found x"},
+		"a := 1 +\n":                                         {"2: syntax error: expected operand, found '}'"},
+		"if true {\n\tu := 1\n}\nx.y":                        {"2: declared and not used: u", "4: undefined: x"},
+	} {
+		o := s.run(code)
+		if o.Failure == nil {
+			t.Errorf("%s did not fail", code)
+			continue
+		}
+		var got []string
+		for _, line := range o.Failure.Traceback {
+			if rest, ok := strings.CutPrefix(line, fmt.Sprintf("in cell [%d], line ", s.n)); ok {
+				got = append(got, rest)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\nshows %q\nwant  %q", code, got, want)
 		}
 	}
 }
@@ -287,6 +317,12 @@ func TestGoroutines(t *testing.T) {
 	s.run("time.Sleep(100 * time.Millisecond)")
 	if got := s.out(); got != "late\n" {
 		t.Errorf("stdout: %q", got)
+	}
+	s.run("go func() { time.Sleep(30 * time.Millisecond); fmt.Println(\"one\"); fmt.Println(\"two\") }()\nfmt.Print(\"now\")")
+	s.stderr.Reset()
+	s.run("time.Sleep(80 * time.Millisecond)")
+	if got := s.err(); got != "\n"+lateMark {
+		t.Errorf("the mark of what comes late: %q", got)
 	}
 	s.run("done := make(chan int)\ngo func() { for { select { case done <- 1: default: } } }()")
 	s.Interrupt() // nothing runs: what cells left behind ends

@@ -147,7 +147,7 @@ func (e *Engine) fromPipe(stream, text string) {
 		return
 	}
 	if o, ok := e.machine.Current().Tag.(*outlet); ok && o.out != nil {
-		o.out.Stream(stream, text)
+		o.stream(stream, text)
 	} else if e.opts.Log != nil {
 		io.WriteString(e.opts.Log, text)
 	}

@@ -203,7 +203,7 @@ func TestAllCompileErrorsAtOnce(t *testing.T) {
 		t.Fatal("no failure")
 	}
 	trace := strings.Join(o.Failure.Traceback, "\n")
-	for _, want := range []string{"[1]:1:", "[1]:2:", "[1]:3:"} {
+	for _, want := range []string{"in cell [1], line 1:", "in cell [1], line 2:", "in cell [1], line 3:"} {
 		if !strings.Contains(trace, want) {
 			t.Errorf("the errors lack %q:\n%s", want, trace)
 		}
