@@ -42,7 +42,7 @@ func BenchmarkDefineCell(b *testing.B) {
 	benchmarkCell(b, "", "x := 1\nfunc f(n int) int { return n + x }")
 }
 
-// The loops of facts/go-lowering.md §5.
+// Loops and calls of every kind; DESIGN.md has the figures.
 func BenchmarkFib25(b *testing.B) {
 	benchmarkCell(b, "func fib(n int) int {\n\tif n < 2 {\n\t\treturn n\n\t}\n\treturn fib(n-1) + fib(n-2)\n}", "fib(25)")
 }

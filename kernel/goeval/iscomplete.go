@@ -84,5 +84,5 @@ func goesOn(t token.Token) bool {
 // atEnd reports whether the first error is that the text ends.
 func atEnd(code string, list scanner.ErrorList) bool {
 	lines := strings.Count(strings.TrimRight(code, "\n \t"), "\n") + 1
-	return len(list) > 0 && list[0].Pos.Line > lines
+	return len(list) > 0 && (list[0].Pos.Line > lines || strings.HasSuffix(list[0].Msg, foundEnd))
 }

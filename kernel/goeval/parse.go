@@ -92,7 +92,7 @@ func (e *Engine) parse(src *source) (*parsed, error) {
 	}
 	if stmts {
 		f, err := e.parseFile(src, stmtPrefix+string(stmt)+"\n}", mode)
-		errs = add(errs, err)
+		errs = add(errs, atCellEnd(err, src.text))
 		if f != nil && len(f.Decls) > 0 {
 			if fd, ok := f.Decls[len(f.Decls)-1].(*ast.FuncDecl); ok && fd.Body != nil {
 				p.stmts = fd.Body.List
@@ -108,6 +108,27 @@ func (e *Engine) parse(src *source) (*parsed, error) {
 		return p, errs
 	}
 	return p, nil
+}
+
+const foundEnd = "found the end of the cell"
+
+// atCellEnd gives complaints about the brace that closes the statements, which nobody has typed, the place
+// and the words of what is meant: the cell ends too early.
+func atCellEnd(err error, text string) error {
+	list, _ := err.(scanner.ErrorList)
+	for _, x := range list {
+		if x.Pos.Offset <= len(stmtPrefix)+len(text) || !strings.HasSuffix(x.Msg, "found '}'") {
+			continue
+		}
+		x.Msg = strings.TrimSuffix(x.Msg, "found '}'") + foundEnd
+		written := strings.TrimRight(text, " \t\r\n")
+		x.Pos.Line = strings.Count(written, "\n") + 1
+		x.Pos.Column = len(written) - strings.LastIndexByte(written, '\n')
+		if x.Pos.Line == 1 {
+			x.Pos.Column += prefixLen
+		}
+	}
+	return err
 }
 
 func add(errs scanner.ErrorList, err error) scanner.ErrorList {

@@ -81,8 +81,6 @@ func (c *compiler) rt(t types.Type) reflect.Type {
 	return c.m.Space.Of(t)
 }
 
-func (c *compiler) word(t types.Type) ptr { return rtype.Word(c.rt(t)) }
-
 func (c *compiler) ops(t types.Type) ops {
 	k := classOf(t)
 	if k == cMem {

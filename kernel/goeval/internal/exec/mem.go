@@ -22,8 +22,6 @@ type memory struct {
 	temp   func() uintptr // takes a slot in the frame being laid out
 }
 
-func (m memory) copy(dst, src ptr) { typedmemmove(m.word, dst, src) }
-
 func newMemory(rt reflect.Type, temp func() uintptr) memory {
 	return memory{rt: rt, word: rtype.Word(rt), size: rt.Size(), direct: rtype.Direct(rt), temp: temp}
 }

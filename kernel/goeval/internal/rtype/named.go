@@ -2,7 +2,6 @@ package rtype
 
 import (
 	"go/types"
-	"iter"
 	"reflect"
 	"strings"
 	"unsafe"
@@ -36,19 +35,6 @@ func (s *Space) named(t *types.Named) reflect.Type {
 		return s.interfaceType(u, name, t)
 	}
 	return s.namedOther(t, name)
-}
-
-// compiledInstance finds the instances of generic types that compiled packages themselves mention.
-func compiledInstance(name string) reflect.Type {
-	for _, t := range []reflect.Type{
-		reflect.TypeFor[iter.Seq[string]](), reflect.TypeFor[iter.Seq[[]byte]](), reflect.TypeFor[iter.Seq[int]](),
-		reflect.TypeFor[iter.Seq2[int, string]](), reflect.TypeFor[iter.Seq[reflect.Value]](), reflect.TypeFor[iter.Seq2[reflect.Value, reflect.Value]](),
-	} {
-		if t.String() == name {
-			return t
-		}
-	}
-	return nil
 }
 
 // typeName is the name that the compiler gives: main.P, main.Pair[string,main.P].
