@@ -86,7 +86,7 @@ func (p *Picture) make() {
 	})
 }
 
-// MIMEBundle is the one display of a chart (design.md §7): the spec for the browser script, the PNG for
+// MIMEBundle is the one display of a chart: the spec for the browser script, the PNG for
 // every other place, the sentence for the rest.
 func (p *Picture) MIMEBundle() map[string]any {
 	e := p.envelope

@@ -1,6 +1,6 @@
 package charts
 
-// The MIME types of a chart's bundle (design.md §7).
+// The MIME types of a chart's bundle, see SCHEMA.md.
 const (
 	MIMEChart   = "application/vnd.kafkalab.chart+json"
 	MIMEECharts = "application/vnd.kafkalab.echarts+json"

@@ -29,7 +29,7 @@ type Foreign struct {
 // maxOption bounds the JSON of an option: a notebook with more is no joy to open.
 const maxOption = 4_000_000
 
-// Show displays a chart made with go-echarts, in the house style where the chart leaves it open: line,
+// Show displays a chart made with go-echarts, in our colours and fonts where the chart leaves them open: line,
 // bar, scatter, heat map and graph. What the chart asks for and our build of ECharts does not have is
 // refused by name.
 func Show(chart echarts.Chart) *Foreign {

@@ -35,7 +35,7 @@ func (v *Verdict) String() string {
 	return strings.Join(out, "\n")
 }
 
-// invariants are those of kafka-replication.md §8 that apply to what is modelled, in words. Those that are
+// invariants are those of Kafka's replication that apply to what is modelled, in words. Those that are
 // about a change can be seen by Watch only.
 var invariants = []struct {
 	number int

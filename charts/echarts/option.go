@@ -25,7 +25,7 @@ var inBuild = []string{
 	"textStyle", "backgroundColor", "animation", "animationDuration", "axisPointer", "dataZoom", "darkMode", "useUTC",
 }
 
-// Built is an option in the house style, ready to travel and to be drawn.
+// Built is an option in our colours and fonts, ready to travel and to be drawn.
 type Built struct {
 	Option string // JSON text
 	Title  string
@@ -41,7 +41,7 @@ type SeriesFacts struct {
 	HasValues  bool
 }
 
-// Build turns a chart into an option: Validate, JSON, checks, house style. Errors say what cannot be
+// Build turns a chart into an option: Validate, JSON, checks, colours and fonts. Errors say what cannot be
 // drawn and what could be.
 func Build(chart Chart) (Built, error) {
 	chart.Validate() // without it the axis has no categories

@@ -1,7 +1,6 @@
 package config
 
-// brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts;
-// kafka-replication.md §6). World.Config takes them.
+// brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts). World.Config takes them.
 func brokerRows() []Property {
 	rows := append(brokerModelled(), brokerTopicDefaults()...)
 	rows = append(rows, brokerAbsent()...)

@@ -126,7 +126,7 @@ func TestIdempotenceGivesWay(t *testing.T) {
 	}
 }
 
-// Defaults of Kafka 4.3 (kafka-replication.md §6, kafka-clients.md §9), read back from the structs.
+// Defaults of Kafka 4.3, read back from the structs.
 func TestDefaults(t *testing.T) {
 	b, _ := ParseBroker(nil)
 	if b.ReplicaLagTimeMaxMs != 30000 || b.BrokerSessionTimeoutMs != 9000 || b.Topic.MinInSyncReplicas != 1 ||

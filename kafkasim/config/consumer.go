@@ -1,6 +1,6 @@
 package config
 
-// consumerRows are the consumer's properties (Kafka: ConsumerConfig; kafka-clients.md §9.2).
+// consumerRows are the consumer's properties (Kafka: ConsumerConfig).
 func consumerRows() []Property {
 	return owned(OwnerConsumer, append(consumerModelled(), consumerAbsent()...))
 }

@@ -1,6 +1,6 @@
 package config
 
-// producerRows are the producer's properties (Kafka: ProducerConfig; kafka-clients.md §9.1).
+// producerRows are the producer's properties (Kafka: ProducerConfig).
 func producerRows() []Property {
 	return owned(OwnerProducer, append(producerModelled(), producerAbsent()...))
 }

@@ -5,7 +5,7 @@
 // Units follow the property's own suffix: fields ending in Ms are milliseconds, Bytes are bytes.
 package config
 
-// Broker holds the broker and controller properties that are modelled (kafka-replication.md §6).
+// Broker holds the broker and controller properties that are modelled.
 type Broker struct {
 	ReplicaLagTimeMaxMs                int64 // replica.lag.time.max.ms
 	ReplicaFetchWaitMaxMs              int64 // replica.fetch.wait.max.ms
@@ -59,7 +59,7 @@ const (
 	AcksAll    int8 = -1
 )
 
-// Producer holds the producer properties that are modelled (kafka-clients.md §9.1).
+// Producer holds the producer properties that are modelled.
 type Producer struct {
 	Acks                 int8  // acks
 	BatchSize            int64 // batch.size
@@ -100,7 +100,7 @@ const (
 	ResetNone
 )
 
-// Consumer holds the consumer properties that are modelled (kafka-clients.md §9.2).
+// Consumer holds the consumer properties that are modelled.
 type Consumer struct {
 	AutoOffsetReset        Reset // auto.offset.reset
 	FetchMinBytes          int64 // fetch.min.bytes

@@ -1,6 +1,6 @@
 package config
 
-// topicRows are the topic's properties (Kafka: TopicConfig, LogConfig; kafka-replication.md §6).
+// topicRows are the topic's properties (Kafka: TopicConfig, LogConfig).
 func topicRows() []Property {
 	return owned(OwnerTopic, append(topicModelled(), topicAbsent()...))
 }

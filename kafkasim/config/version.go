@@ -76,8 +76,7 @@ type versionDefault struct {
 	value  string
 }
 
-// versionDefaults are the defaults of former versions (kafka-replication.md §6, kafka-clients.md §9; P-36,
-// P-80). retries is KIP-91's.
+// versionDefaults are the defaults of former versions (P-36, P-80). retries is KIP-91's.
 var versionDefaults = []versionDefault{
 	{V2_5, OwnerBroker, "replica.lag.time.max.ms", "10000"},
 	{V2_1, OwnerProducer, "retries", "0"},

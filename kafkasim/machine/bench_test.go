@@ -7,7 +7,7 @@ import (
 )
 
 // BenchmarkEvents measures how many events a second the machine steps: three brokers, one partition with
-// three replicas, a probe that always has an acks=all request in flight. design.md §3 wants a million.
+// three replicas, a probe that always has an acks=all request in flight. The budget is a million.
 func BenchmarkEvents(b *testing.B) {
 	x := newBench(b, 3)
 	tp := x.topic("orders", 2, []NodeID{1, 2, 3})
@@ -51,7 +51,7 @@ func lesson(b testing.TB) *State {
 	return x.State
 }
 
-// BenchmarkCloneLesson: design.md §3 wants less than 10 µs.
+// BenchmarkCloneLesson copies a lesson's world; the budget is 10 µs.
 func BenchmarkCloneLesson(b *testing.B) {
 	s := lesson(b)
 	b.ReportAllocs()
@@ -60,7 +60,7 @@ func BenchmarkCloneLesson(b *testing.B) {
 	}
 }
 
-// BenchmarkCloneThousandPartitions: design.md §3 wants less than 1 ms.
+// BenchmarkCloneThousandPartitions copies a larger world; the budget is 1 ms.
 func BenchmarkCloneThousandPartitions(b *testing.B) {
 	x := newBench(b, 3)
 	var assignment [][]NodeID

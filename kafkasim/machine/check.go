@@ -7,7 +7,7 @@ import (
 	"kafkalab/kafkasim/partlog"
 )
 
-// The invariants of kafka-replication.md §8, as far as they apply to what is modelled.
+// The invariants of Kafka's replication, as far as they apply to what is modelled.
 //
 // Those that can be read off one state are State.Check, which looks at everything; Watch looks after each event
 // at what it has touched, and at what may change. Some hold only while elections are clean and no disk has
@@ -15,7 +15,7 @@ import (
 
 // Violation is an invariant that does not hold.
 type Violation struct {
-	Invariant int    // the number in §8
+	Invariant int    // its number, as Cluster.Check lists them
 	Text      string // what is wrong, with the offsets and brokers
 	At        int64  // µs: when it was seen; of a Watch
 	Event     string // what broke it, in words; "" for a command, or when nobody watched

@@ -11,7 +11,7 @@ import (
 	"kafkalab/kafkasim/partlog"
 )
 
-// defaultProducer is Kafka's defaults (kafka-clients.md §9.1).
+// defaultProducer is Kafka's defaults.
 func defaultProducer() config.Producer {
 	p := producerProps()
 	p.EnableIdempotence, p.RetryBackoffMaxMs, p.ReconnectBackoffMax = true, 1000, 1000

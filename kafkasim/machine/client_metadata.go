@@ -186,7 +186,7 @@ func (m *Metadata) hint(tp TopicPartition, leader NodeID, epoch int32) bool {
 }
 
 // asksMetadata tells whether an error means that the client's metadata is wrong: Kafka's
-// InvalidMetadataException and its subclasses (kafka-replication.md §5.1).
+// InvalidMetadataException and its subclasses.
 func (c Code) asksMetadata() bool {
 	switch c {
 	case UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, NETWORK_EXCEPTION,

@@ -9,7 +9,7 @@ import (
 	"kafkalab/kafkasim/partlog"
 )
 
-// State is plain data: style.md's first day-one test.
+// State is plain data: whoever copies its slices has copied it, and its bytes can be hashed.
 func TestStateIsPlainData(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var walk func(path string, x reflect.Type)

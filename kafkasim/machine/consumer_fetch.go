@@ -157,7 +157,7 @@ func (c *Consumer) take(p *ConsumerPart, f *CompletedFetch, room int32) int32 {
 	return taken
 }
 
-// fetchRefused reacts to a partition's error (kafka-replication.md §5.2). It tells whether the answer is
+// fetchRefused reacts to a partition's error. It tells whether the answer is
 // done with: one that throws stays for the next poll when this one has records to return.
 func (s *State) fetchRefused(c *Consumer, p *ConsumerPart, f *CompletedFetch) bool {
 	if p.Position != f.Offset {

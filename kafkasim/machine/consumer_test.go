@@ -235,7 +235,7 @@ func TestPauseAndSeekC10(t *testing.T) {
 	step("after seek to the beginning", "10 from 0:0, position 10")
 }
 
-// C-33, §5.2: a position out of range with reset none throws OffsetOutOfRangeException.
+// C-33: a position out of range with reset none throws OffsetOutOfRangeException.
 func TestOutOfRangeWithoutPolicyC33(t *testing.T) {
 	c := newClients(t, 1)
 	c.topic("orders", 1, []NodeID{1})

@@ -87,7 +87,7 @@ func generation(name string) func(*World) {
 	}
 }
 
-// divergenceCases are C06's A to G, G9 of the facts, and what real brokers did besides (recording bc1): the logs
+// divergenceCases are C06's A to G, G9, and what real brokers did besides (recording bc1): the logs
 // of a leader, which leads epoch 12, and of a follower.
 var divergenceCases = []struct {
 	name             string

@@ -7,7 +7,7 @@ import (
 	"kafkalab/kafkasim/config"
 )
 
-// Golden traces of kafka-replication.md §9, exactly as written.
+// Golden traces, G1 to G9: short histories in which every number was worked out by hand from the rules.
 
 // G1 (R1.12 to R1.17, R2.4, R2.5, R2.7): the fetch at n+1 commits the record at n, acknowledges the producer
 // and shows it to consumers; the follower learns of it when its parked fetch expires.

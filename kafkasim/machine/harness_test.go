@@ -11,7 +11,7 @@ import (
 
 // A bench is a world under test with one probe: a client that sends raw requests and reads raw answers.
 
-// kafkaDefaults are the defaults of kafka-replication.md §6.
+// kafkaDefaults are Kafka's defaults.
 func kafkaDefaults() config.Broker {
 	return config.Broker{
 		ReplicaLagTimeMaxMs: 30000, ReplicaFetchWaitMaxMs: 500, ReplicaFetchMinBytes: 1, ReplicaFetchMaxBytes: 1 << 20,

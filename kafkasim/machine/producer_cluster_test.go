@@ -10,7 +10,6 @@ import (
 	"kafkalab/kafkasim/partlog"
 )
 
-func leaderAcks(p *config.Producer) { p.Acks, p.EnableIdempotence = config.AcksLeader, false }
 func noLinger(p *config.Producer)   { p.LingerMs = 0 }
 func plain(p *config.Producer)      { p.EnableIdempotence = false }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The package is pure (style.md's third day-one test): allow-listed imports only, no goroutines, no
+// The package is pure: allow-listed imports only, no goroutines, no
 // channels, no package state that changes.
 func TestPackageIsPure(t *testing.T) {
 	allowed := []string{

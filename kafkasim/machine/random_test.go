@@ -12,7 +12,7 @@ import (
 	"kafkalab/kafkasim/prng"
 )
 
-// Random worlds with random crashes, power losses, pauses, stops, cuts and writes: every invariant of §8 that
+// Random worlds with random crashes, power losses, pauses, stops, cuts and writes: every invariant that
 // applies holds after every single event. A failure prints the commands that led to it.
 
 type chaos struct {

@@ -59,7 +59,7 @@ func TestBackoffGrowsP61(t *testing.T) {
 	}
 }
 
-// P-61: without room to grow the backoff is exact. P-66, §5.1: NOT_ENOUGH_REPLICAS asks for no metadata.
+// P-61: without room to grow the backoff is exact. P-66: NOT_ENOUGH_REPLICAS asks for no metadata.
 func TestRetryTimesExactly(t *testing.T) {
 	f := newFake(t, 1, 1)
 	props := producerProps()

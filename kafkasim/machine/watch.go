@@ -6,7 +6,7 @@ import (
 	"kafkalab/kafkasim/partlog"
 )
 
-// Watch looks at a world after every event and says which invariants of kafka-replication.md §8 broke by it:
+// Watch looks at a world after every event and says which invariants of replication it broke:
 // those of one moment, and those about a change (3, 8, 11, 13 to 15, 17, 18, 22, 24).
 //
 // It looks only at what an event may have touched: the replicas of the broker that got it, the metadata

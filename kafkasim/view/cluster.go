@@ -92,7 +92,7 @@ type EpochStart struct {
 // Mark says what became of a record, for the pictures' three marks.
 type Mark uint8
 
-// The marks of design.md §5: a record is written and not yet acknowledged, acknowledged, or
+// The marks of a record: it is written and not yet acknowledged, acknowledged, or
 // acknowledged and then lost.
 const (
 	MarkWritten Mark = iota

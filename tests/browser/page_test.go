@@ -67,7 +67,7 @@ func stillPNG() string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// bundle is a chart's display as design.md §7 has it.
+// bundle is a chart's display as charts.Picture makes it.
 func (s sample) bundle() map[string]any {
 	return map[string]any{charts.MIMEChart: s.envelope, "image/png": stillPNG(), "text/plain": s.envelope["alt"]}
 }
