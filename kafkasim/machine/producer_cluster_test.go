@@ -10,8 +10,8 @@ import (
 	"kafkalab/kafkasim/partlog"
 )
 
-func noLinger(p *config.Producer)   { p.LingerMs = 0 }
-func plain(p *config.Producer)      { p.EnableIdempotence = false }
+func noLinger(p *config.Producer) { p.LingerMs = 0 }
+func plain(p *config.Producer)    { p.EnableIdempotence = false }
 
 // logValues lists the values in a broker's log.
 func (c *clients) logValues(id NodeID, tp TopicPartition) []string {
