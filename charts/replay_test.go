@@ -142,7 +142,7 @@ func TestReplayTellsWhatHappened(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`10 You: CreateTopic("orders")`,
+		`10 You: CreateTopic("orders").`,
 		"10 orders-0 is created on brokers 1 and 2: leader broker 1.",
 		"13 Broker 1 appends offsets 0 to 2 of orders-0.",
 		"14 checkout learns: offsets 0 to 2 of orders-0 acknowledged, after 2 ms.",

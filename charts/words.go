@@ -45,7 +45,7 @@ func (b *board) say(c *view.Change) string {
 	}
 	switch c.Kind {
 	case view.Command:
-		return "You: " + c.Text
+		return "You: " + c.Text + "."
 	case view.BrokerState:
 		return sayState(c)
 	case view.BrokerFenced:
