@@ -158,7 +158,7 @@ func TestFailedCellsLeaveNoHalfState(t *testing.T) {
 func TestErrorsShowTheirPlace(t *testing.T) {
 	s := newSession(t)
 	for code, want := range map[string]string{
-		"x := 1 +":                 "syntax error: expected operand, found the end of the cell\n    x := 1 +\n            ^",
+		"x := 1 +":                 "in cell [N], line 1: syntax error: expected operand, found the end of the cell\n    x := 1 +\n            ^",
 		"fmt.Println(\"a\", nope)": "in cell [N], line 1: undefined: nope\n    fmt.Println(\"a\", nope)\n                     ^",
 		"if true {\n\tvar s string = 1\n\t_ = s\n}":                           "in cell [N], line 2: cannot use 1 (untyped int constant) as string value in variable declaration\n    \tvar s string = 1\n    \t               ^",
 		"func h() { z := 1 }":                                                 "in cell [N], line 1: declared and not used: z\n    func h() { z := 1 }\n               ^",
