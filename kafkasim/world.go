@@ -66,15 +66,14 @@ func (w World) filled() World {
 		misuse(where, "Racks: %d racks for %d brokers: want one for each broker, or none", len(w.Racks), w.Brokers)
 	}
 	switch w.Controllers {
-	case 0:
-		if w.Controllers > 1 && !w.quorum() {
-			misuse(where, "Controllers: %d: Kafka %s without the switch \"kraft\" has a ZooKeeper, and here one controller beside it", w.Controllers, w.Kafka)
-		}
-	case 1, 3, 5:
+	case 0, 1, 3, 5:
 	default:
 		misuse(where, "Controllers: %d: want 1, 3 or 5", w.Controllers)
 	}
 	w.Kafka = w.checkGeneration(where)
+	if w.Controllers > 1 && !w.quorum() {
+		misuse(where, "Controllers: %d: Kafka %s without the switch \"kraft\" has a ZooKeeper, and here one controller beside it", w.Controllers, w.Kafka)
+	}
 	if w.Tick == 0 {
 		w.Tick = time.Millisecond
 	}
