@@ -54,11 +54,11 @@ func (s *State) validateAlter(c *Controller, sender NodeID, p *AlterPart) Code {
 		return UNKNOWN_TOPIC_OR_PARTITION
 	case p.LeaderEpoch > reg.LeaderEpoch || p.PartitionEpoch > reg.PartitionEpoch:
 		return NOT_CONTROLLER // the leader knows more than this controller
-	case p.LeaderEpoch < reg.LeaderEpoch:
+	case p.LeaderEpoch < reg.LeaderEpoch && !s.mutant(AlterIgnoresLeaderEpoch):
 		return FENCED_LEADER_EPOCH
 	case reg.Leader != sender:
 		return INVALID_REQUEST
-	case p.PartitionEpoch < reg.PartitionEpoch:
+	case p.PartitionEpoch < reg.PartitionEpoch && !s.mutant(AlterIgnoresPartitionEpoch):
 		return INVALID_UPDATE_VERSION
 	case !validISR(reg, p.ISR):
 		return INVALID_REQUEST
@@ -67,7 +67,8 @@ func (s *State) validateAlter(c *Controller, sender NodeID, p *AlterPart) Code {
 	}
 	for _, x := range p.ISR {
 		b := im.broker(x.ID)
-		if !b.active() && s.World.Rules.On(FencedStayOut) || x.Epoch != -1 && x.Epoch != b.Epoch {
+		if !b.active() && s.World.Rules.On(FencedStayOut) && !s.mutant(AlterTakesFenced) ||
+			x.Epoch != -1 && x.Epoch != b.Epoch && !s.mutant(AlterIgnoresBrokerEpoch) {
 			return INELIGIBLE_REPLICA
 		}
 	}

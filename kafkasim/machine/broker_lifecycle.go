@@ -185,6 +185,9 @@ func (s *State) loadLogs(b *Broker) {
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		old := r.Log.HighWatermark
+		if s.mutant(LoadsWholeLog) {
+			r.Checkpoint = r.Log.End
+		}
 		r.Log.Load(r.Checkpoint)
 		if r.Log.HighWatermark != old {
 			s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: old})
@@ -253,6 +256,10 @@ func (s *State) stop(b *Broker) {
 	switch b.Process {
 	case NotRunning, PendingControlledShutdown:
 	case Running:
+		if s.mutant(StopsWithoutHandover) {
+			s.shutDown(b)
+			return
+		}
 		s.setProcess(b, PendingControlledShutdown)
 		s.after(controlledWait, b.ID, ShutdownTimer{})
 		s.talkToController(b)
@@ -279,7 +286,9 @@ func (s *State) shutDown(b *Broker) {
 				continue
 			}
 			r.Checkpoint = r.Log.HighWatermark
-			s.flushLog(r)
+			if !s.mutant(StopsWithoutFlush) {
+				s.flushLog(r)
+			}
 		}
 		if len(b.offlineDirs()) == 0 {
 			b.CleanEpoch = b.Lifecycle.Epoch

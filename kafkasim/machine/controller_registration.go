@@ -37,7 +37,7 @@ func (s *State) expired(c *Controller, id NodeID) bool {
 // valid, so a broker that crashes and comes back within a second waits until its old self has expired.
 func (s *State) onBrokerRegistration(c *Controller, e Event, m BrokerRegistrationRequest) {
 	old := *c.Image.broker(m.Broker)
-	if old.Epoch >= 0 && old.Incarnation != m.Incarnation && !s.expired(c, m.Broker) {
+	if old.Epoch >= 0 && old.Incarnation != m.Incarnation && !s.expired(c, m.Broker) && !s.mutant(RegistersAtOnce) {
 		s.replyAsController(c, e, BrokerRegistrationResponse{Error: DUPLICATE_BROKER_REGISTRATION, BrokerEpoch: -1})
 		return
 	}
@@ -46,9 +46,14 @@ func (s *State) onBrokerRegistration(c *Controller, e Event, m BrokerRegistratio
 		records = s.handleBrokerShutdown(c, m.Broker, m.PreviousBrokerEpoch == old.Epoch)
 	}
 	epoch := c.Image.Offset + int64(len(records)) // the offset of the record itself
+	same := old.Epoch >= 0 && old.Incarnation == m.Incarnation
+	if same || s.mutant(SameBrokerEpoch) {
+		epoch = old.Epoch // sent again by a process that is registered: its registration is amended
+	}
 	records = append(records, MetadataRecord{
-		Kind:   RegisterBrokerRecord,
-		Broker: BrokerRegistration{ID: m.Broker, Epoch: epoch, Incarnation: m.Incarnation, Fenced: true, Dirs: m.Dirs},
+		Kind: RegisterBrokerRecord,
+		Broker: BrokerRegistration{ID: m.Broker, Epoch: epoch, Incarnation: m.Incarnation, Dirs: m.Dirs,
+			Fenced: (!same || old.Fenced) && !s.mutant(RegistersUnfenced), InControlledShutdown: same && old.InControlledShutdown},
 	})
 	*c.session(m.Broker) = BrokerSession{LastContact: s.Now, MetadataOffset: -1, ShutdownOffset: -1}
 	s.commit(c, records)
@@ -65,7 +70,7 @@ func (s *State) onBrokerHeartbeat(c *Controller, e Event, m BrokerHeartbeatReque
 	sess := c.session(m.Broker)
 	sess.LastContact, sess.MetadataOffset = s.Now, m.MetadataOffset
 	s.handleOfflineDirs(c, m.Broker, m.OfflineDirs)
-	caughtUp := m.MetadataOffset > reg.Epoch // it has applied its own registration record
+	caughtUp := m.MetadataOffset > reg.Epoch || s.mutant(UnfencesEarly) // it has applied its own registration record
 	shutdown := false
 	switch {
 	case reg.Fenced && m.WantShutdown:
@@ -155,6 +160,9 @@ func (s *State) brokerChange(c *Controller, id NodeID, fenced, shutdown bool) Me
 // handleBrokerFenced takes a broker out of its ISRs and leaderships, and then records the fencing (R3.11).
 func (s *State) handleBrokerFenced(c *Controller, id NodeID) []MetadataRecord {
 	records := s.leaderAndISRUpdates(c, removal{remove: id}, inISR(id))
+	if s.mutant(FencesLate) {
+		records = nil
+	}
 	return append(records, s.brokerChange(c, id, true, c.Image.broker(id).InControlledShutdown))
 }
 
@@ -175,7 +183,7 @@ func (s *State) handleBrokerInControlledShutdown(c *Controller, id NodeID) []Met
 // handleBrokerShutdown is what the registration of a new process says about the old one (R3.18). With ELR
 // an unclean shutdown also costs the place among the eligible leaders: its log may have lost its tail.
 func (s *State) handleBrokerShutdown(c *Controller, id NodeID, clean bool) []MetadataRecord {
-	if !s.World.ELR || clean {
+	if !s.World.ELR || clean || s.mutant(UncleanStaysEligible) {
 		return s.leaderAndISRUpdates(c, removal{remove: id}, inISR(id))
 	}
 	return s.leaderAndISRUpdates(c, removal{unclean: id}, inISROrELR(id))

@@ -237,7 +237,11 @@ func (s *State) appendFetched(b *Broker, r *Replica, sent int32, res *FetchResul
 	if r.Log.End >= res.HighWatermark {
 		s.recordsFetched(r.TP, b.ID)
 	}
-	moved := s.setHighWatermark(b, r, res.HighWatermark)
+	hw := res.HighWatermark
+	if s.mutant(FollowerCommitsAll) {
+		hw = r.Log.End
+	}
+	moved := s.setHighWatermark(b, r, hw)
 	s.raiseLogStart(b, r, res.LogStartOffset)
 	if moved {
 		s.completeFetches(b, r.TP) // consumers may read from followers (R1.30)

@@ -14,7 +14,7 @@ import (
 // advanceHighWatermark is R1.17. It is evaluated at each credited fetch, each append, each committed change
 // of the ISR and each change of the metadata, and never by the clock. It tells whether it moved.
 func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
-	if s.World.Rules.On(StrictMinISR) && len(r.ISR) < b.Image.effectiveMinISR(r.TP) {
+	if s.World.Rules.On(StrictMinISR) && len(r.ISR) < b.Image.effectiveMinISR(r.TP) && !s.mutant(HighWatermarkUnderMin) {
 		return false // the committed ISR counts, even if a pending growth would be enough (R1.22)
 	}
 	candidate := r.Log.End
@@ -28,7 +28,10 @@ func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
 			candidate = x.End
 		}
 	}
-	if candidate <= r.Log.HighWatermark {
+	if s.mutant(HighWatermarkByMajority) {
+		candidate = r.majority()
+	}
+	if candidate <= r.Log.HighWatermark && !s.mutant(HighWatermarkGoesBack) {
 		return false
 	}
 	truth := s.Truth.partition(s, r.TP)
@@ -41,7 +44,10 @@ func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
 
 // counts tells whether a replica holds the high watermark back as a member of the ISR (R1.21).
 func (s *State) counts(r *Replica, id NodeID) bool {
-	if s.World.Rules.Without(MaximalISR) {
+	if s.mutant(HighWatermarkByProposed) && r.Change.Kind == PendingShrink {
+		return slices.Contains(r.Change.ISR, id)
+	}
+	if s.World.Rules.Without(MaximalISR) || s.mutant(HighWatermarkByCommitted) {
 		return slices.Contains(r.ISR, id)
 	}
 	return r.inMaximalISR(id)
@@ -67,7 +73,7 @@ func (s *State) caughtUp(b *Broker, r *Replica, x *Remote) bool {
 func (s *State) creditFetch(b *Broker, r *Replica, m *FetchRequest, p *FetchPart) Code {
 	i := slices.IndexFunc(r.Remotes, func(x Remote) bool { return x.Broker == m.Replica })
 	x := &r.Remotes[i]
-	if reg := b.Image.broker(x.Broker); m.BrokerEpoch >= 0 && !reg.Fenced && reg.Epoch > m.BrokerEpoch {
+	if reg := b.Image.broker(x.Broker); m.BrokerEpoch >= 0 && !reg.Fenced && reg.Epoch > m.BrokerEpoch && !s.mutant(CreditsFormerLife) {
 		return NOT_LEADER_OR_FOLLOWER // a fetch of the follower's former life
 	}
 	end, before := r.Log.End, x.End

@@ -51,7 +51,8 @@ func (s *State) isrEligible(b *Broker, x *Remote) bool {
 // reached a stale high watermark could join, and win an election without the new leader's records.
 func (s *State) maybeExpandISR(b *Broker, r *Replica, x *Remote) {
 	if r.Change.Kind != NoChange || slices.Contains(r.ISR, x.Broker) || !s.isrEligible(b, x) ||
-		x.End < r.Log.HighWatermark || s.World.Rules.On(ExpandFromEpochStart) && x.End < r.EpochStart {
+		x.End < r.Log.HighWatermark && !s.mutant(ExpandsBelowHighWatermark) ||
+		s.World.Rules.On(ExpandFromEpochStart) && x.End < r.EpochStart && !s.mutant(ExpandsBelowEpochStart) {
 		return
 	}
 	isr := append(slices.Clone(r.ISR), x.Broker)
@@ -78,7 +79,7 @@ func (s *State) maybeShrinkISR(b *Broker, r *Replica) {
 	isr := make([]NodeID, 0, len(r.ISR))
 	for _, id := range r.ISR {
 		i := slices.IndexFunc(r.Remotes, func(x Remote) bool { return x.Broker == id })
-		if i < 0 || s.caughtUp(b, r, &r.Remotes[i]) {
+		if i < 0 || s.caughtUp(b, r, &r.Remotes[i]) && (!s.mutant(ShrinksWithoutLag) || r.Remotes[i].End == r.Log.End) {
 			isr = append(isr, id)
 		}
 	}
@@ -108,6 +109,9 @@ func (s *State) proposeISR(b *Broker, r *Replica, change ISRChange) {
 	}
 	if s.submitAlter(b, item) {
 		r.Change = change
+		if s.mutant(ISRByProposal) {
+			r.ISR = change.ISR
+		}
 	}
 }
 

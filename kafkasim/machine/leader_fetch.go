@@ -73,12 +73,18 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 	res.HighWatermark, res.LastStable, res.LogStartOffset = l.HighWatermark, l.HighWatermark, l.LogStart
 	if p.LastFetchedEpoch >= 0 {
 		epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End)
+		if s.mutant(EpochEndOffByOne) && end < l.End {
+			end++
+		}
 		switch {
 		case end < 0 || p.FetchOffset < l.LogStart:
 			s.failFetch(b, res, OFFSET_OUT_OF_RANGE)
 			return 0
 		case epoch < p.LastFetchedEpoch || end < p.FetchOffset:
 			res.Diverging = EpochEnd{epoch, end}
+			if credit && m.Replica != NoNode && s.mutant(CreditsDiverging) {
+				s.creditFetch(b, r, m, p)
+			}
 			return 0
 		}
 	}
@@ -87,7 +93,7 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 		return 0
 	}
 	bound := l.HighWatermark
-	if m.Replica != NoNode {
+	if m.Replica != NoNode || s.mutant(ConsumersReadToEnd) {
 		bound = l.End
 	}
 	var bytes int64
@@ -126,7 +132,7 @@ func (s *State) fetchReplica(b *Broker, fetcher NodeID, p *FetchPart, at *int) (
 	case r == nil || r.Role == Offline:
 		return nil, NOT_LEADER_OR_FOLLOWER
 	}
-	if code := r.checkEpoch(p.LeaderEpoch); code != NONE {
+	if code := r.checkEpoch(p.LeaderEpoch); code != NONE && !s.mutant(CreditsAnyEpoch) {
 		return nil, code
 	}
 	if fetcher == NoNode && s.World.Rules.On(FollowerReads) {

@@ -83,7 +83,14 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	if code != NONE {
 		return fail(code)
 	}
-	if acks == -1 && len(r.ISR) < b.Image.effectiveMinISR(p.TP) {
+	size := len(r.ISR)
+	if s.mutant(MinISRByMaximal) {
+		size = r.maximalISRSize()
+	}
+	if acks == -1 && size < b.Image.effectiveMinISR(p.TP) {
+		if s.mutant(RefusesAfterAppend) {
+			s.stamp(b, r, p.Batch)
+		}
 		return fail(NOT_ENOUGH_REPLICAS) // R1.12a
 	}
 	props := &b.Image.Topics[p.TP.Topic].Props
@@ -97,7 +104,11 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	}
 	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
 	if p.Batch.ProducerID >= 0 {
-		switch verdict, seen := r.Log.CheckSequence(&p.Batch); verdict {
+		verdict, seen := r.Log.CheckSequence(&p.Batch)
+		if s.mutant(AppendsDuplicates) && verdict == partlog.Duplicate || s.mutant(IgnoresSequence) && verdict == partlog.OutOfOrder {
+			verdict = partlog.Append
+		}
+		switch verdict {
 		case partlog.Duplicate: // R1.23: success, with the offsets of the first time
 			ok.Result.BaseOffset, ok.Required = seen.BaseOffset, seen.NextOffset
 			return ok
@@ -107,13 +118,17 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 			return fail(INVALID_PRODUCER_EPOCH)
 		}
 	}
-	batch := p.Batch
+	ok.Result.BaseOffset, ok.Required = s.stamp(b, r, p.Batch)
+	return ok
+}
+
+// stamp appends a batch with the leader's offset and epoch in it, and returns where it begins and ends.
+func (s *State) stamp(b *Broker, r *Replica, batch partlog.Batch) (base, next int64) {
 	batch.BaseOffset, batch.LeaderEpoch = r.Log.End, r.LeaderEpoch
 	s.appendBatch(b, r, batch)
 	s.appended(b, r)
 	s.noteAppended(b.ID, r.TP, r.Log.End, r.Log.Last(1))
-	ok.Result.BaseOffset, ok.Required = batch.BaseOffset, batch.NextOffset()
-	return ok
+	return batch.BaseOffset, batch.NextOffset()
 }
 
 // leaderReplica finds the replica that this broker leads, or says why it does not (R1.11).
@@ -149,6 +164,7 @@ func (s *State) tryProduce(b *Broker, d *DelayedProduce) bool {
 			continue
 		}
 		code, done := b.produceDone(p)
+		done = done || s.mutant(AcksAllAtAppend)
 		if !done {
 			waiting = true
 			continue

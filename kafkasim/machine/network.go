@@ -71,6 +71,9 @@ func (s *State) launch(l *Link, e Event) {
 		latency += b.Slow
 	}
 	e.At = max(s.Now+latency, l.LastArrival)
+	if s.mutant(LinksReorder) {
+		e.At = s.Now + latency*int64(1+s.Seq%3)
+	}
 	l.LastArrival = e.At
 	s.push(e)
 }

@@ -34,6 +34,7 @@ type partitionChange struct {
 	recovered  bool               // the leader says that it has recovered (R3.14)
 	byLeader   bool               // the leader proposed the change
 	rules      Rules
+	mutant     Mutant
 	acceptable func(NodeID) bool
 }
 
@@ -51,6 +52,8 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 	leader, unclean := c.elect()
 	if leader != c.old.Leader {
 		switch {
+		case unclean && c.mutant == UncleanUnmarked:
+			c.isr, c.elr = []NodeID{leader}, nil
 		case unclean: // R3.14
 			c.isr, c.elr, next.Recovering = []NodeID{leader}, nil, true
 		case slices.Contains(c.elr, leader): // R3.15
@@ -59,7 +62,7 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 		next.Leader = leader
 	}
 	// R3.12: without ELR the last member stays in the ISR, leader or not.
-	if len(c.isr) > 0 || c.elrEnabled || c.election == UncleanElection && c.rules.Without(LastMemberStays) {
+	if len(c.isr) > 0 || c.elrEnabled || c.election == UncleanElection && c.rules.Without(LastMemberStays) || c.mutant == LastMemberLeaves {
 		next.ISR = c.isr
 	}
 	if c.elrEnabled {
@@ -69,8 +72,10 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 	if next.same(c.old) {
 		return next, false
 	}
-	next.PartitionEpoch++
-	if next.Leader != c.old.Leader || removesAny(c.old.Replicas, next.Replicas) || c.newEpoch(&next) {
+	if c.mutant != SamePartitionEpoch {
+		next.PartitionEpoch++
+	}
+	if next.Leader != c.old.Leader && c.mutant != SameLeaderEpoch || removesAny(c.old.Replicas, next.Replicas) || c.newEpoch(&next) {
 		next.LeaderEpoch++
 	}
 	return next, true
@@ -99,7 +104,7 @@ func (c *partitionChange) targetELR() {
 		return
 	}
 	c.elr = nil
-	if len(c.isr) >= c.minISR {
+	if len(c.isr) >= c.minISR && c.mutant != NeverClearsELR {
 		return
 	}
 	for _, id := range slices.Concat(c.old.ELR, c.old.ISR) {
@@ -134,6 +139,12 @@ func (c *partitionChange) elect() (leader NodeID, unclean bool) {
 
 // valid tells whether a replica may be elected cleanly.
 func (c *partitionChange) valid(id NodeID) bool {
+	if c.mutant == ElectsTheDead {
+		return id != NoNode && slices.Contains(c.isr, id)
+	}
+	if c.mutant == ElectsOutsideISR {
+		return id != NoNode && c.acceptable(id)
+	}
 	eligible := c.elrEnabled && len(c.isr) == 0 && slices.Contains(c.elr, id)
 	return id != NoNode && (slices.Contains(c.isr, id) || eligible) && c.acceptable(id)
 }
@@ -216,11 +227,11 @@ func (s *State) change(ctl *Controller, tp TopicPartition) *partitionChange {
 	reg := im.partition(tp)
 	c := &partitionChange{
 		old: reg, isr: reg.ISR, elr: reg.ELR, replicas: reg.Replicas, adding: reg.Adding, removing: reg.Removing,
-		minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR, rules: s.World.Rules,
+		minISR: im.effectiveMinISR(tp), elrEnabled: s.World.ELR, rules: s.World.Rules, mutant: s.World.Mutant,
 		acceptable: func(id NodeID) bool { return im.broker(id).active() && im.dirOnline(reg, id) },
 		defaultDir: im.defaultDir,
 	}
-	if im.Topics[tp.Topic].Props.UncleanLeaderElectionEnable {
+	if im.Topics[tp.Topic].Props.UncleanLeaderElectionEnable || s.mutant(ElectsUnclean) {
 		c.election = UncleanElection
 	}
 	return c

@@ -65,7 +65,9 @@ func (s *State) completeFetches(b *Broker, tp TopicPartition) {
 
 // highWatermarkMoved lets requests go that waited for the high watermark of a partition.
 func (s *State) highWatermarkMoved(b *Broker, tp TopicPartition) {
-	s.completeProduces(b, tp)
+	if !s.mutant(ForgetsPurgatory) {
+		s.completeProduces(b, tp)
+	}
 	s.completeFetches(b, tp)
 }
 

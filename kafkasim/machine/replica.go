@@ -142,7 +142,7 @@ func (s *State) follow(b *Broker, tp TopicPartition, reg *PartitionRegistration)
 		return
 	}
 	s.tellDir(b, r, reg)
-	if reg.PartitionEpoch < r.PartitionEpoch {
+	if reg.PartitionEpoch < r.PartitionEpoch && !s.mutant(OldMetadataCounts) {
 		return // older than what it knows from an AlterPartition response (R1.8, R2.24)
 	}
 	if reg.Leader == b.ID {
@@ -173,7 +173,12 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 	if reg.LeaderEpoch > r.LeaderEpoch {
 		r.EpochStart = r.Log.End
 		if s.World.Rules.On(EpochBeforeRecords) {
-			r.Log.Epochs.Assign(reg.LeaderEpoch, r.Log.End) // before any record (R1.5)
+			if !s.mutant(NoEpochOnLeading) {
+				r.Log.Epochs.Assign(reg.LeaderEpoch, r.Log.End) // before any record (R1.5)
+			}
+			if s.mutant(HighWatermarkAtOnce) {
+				r.Log.SetHighWatermark(r.Log.End)
+			}
 		}
 		s.resetRemotes(r, b.ID, was == Leader)
 		r.LeaderEpoch = reg.LeaderEpoch
@@ -211,6 +216,9 @@ func (s *State) resetRemotes(r *Replica, self NodeID, wasLeader bool) {
 			if inISR {
 				x.LastFetch = s.Now
 			}
+		}
+		if s.mutant(RemembersRemotes) {
+			x.End = r.Log.End
 		}
 		r.Remotes = append(r.Remotes, x)
 	}

@@ -204,7 +204,7 @@ func (s *State) drain(p *Producer, c *Connection) []int32 {
 		if size+int64(b.Batch.Size) > p.Config.MaxRequestSize && len(slots) > 0 {
 			break
 		}
-		if p.Config.EnableIdempotence && p.mustWait(part, b) {
+		if p.Config.EnableIdempotence && p.mustWait(part, b) && !s.mutant(RetriesOutOfOrder) {
 			break // P-56; Kafka too leaves the broker's other partitions to the next drain
 		}
 		slot := part.popFront()

@@ -18,6 +18,9 @@ import (
 func (s *State) truncateOnDivergence(b *Broker, r *Replica, leader EpochEnd) {
 	end, epoch := r.Log.End, r.Log.Epochs.Latest()
 	to, _ := divergenceOffset(r, leader)
+	if s.mutant(NeverTruncates) {
+		to = end
+	}
 	s.truncate(b, r, to)
 	if r.Stuck++; r.Log.End != end || r.Log.Epochs.Latest() != epoch {
 		r.Stuck = 0
@@ -48,7 +51,15 @@ func (s *State) truncate(b *Broker, r *Replica, to int64) {
 		return
 	}
 	r.Aligned = false
-	if !r.Log.TruncateTo(to) {
+	epochs, producers := r.Log.Epochs, r.Log.Producers
+	cut := r.Log.TruncateTo(to)
+	if s.mutant(KeepsEpochCache) {
+		r.Log.Epochs = epochs
+	}
+	if s.mutant(ForgetsProducers) {
+		r.Log.Producers = producers
+	}
+	if !cut {
 		return
 	}
 	s.noteTruncated(b, r, end, hw)

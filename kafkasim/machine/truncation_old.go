@@ -16,6 +16,8 @@ import (
 func (s *State) beginTruncation(b *Broker, r *Replica, leaderChanged bool) {
 	way := s.World.Rules.Truncation()
 	switch {
+	case s.mutant(TruncatesToHighWatermark):
+		s.truncate(b, r, r.Log.HighWatermark)
 	case way == ToHighWatermark:
 		if leaderChanged && r.Leader != NoNode {
 			s.truncate(b, r, r.Log.HighWatermark)
@@ -31,6 +33,9 @@ func (s *State) beginTruncation(b *Broker, r *Replica, leaderChanged bool) {
 func (s *State) lastFetchedEpoch(r *Replica) int32 {
 	if r.NoEpoch || s.World.Rules.Truncation() != OnFetch {
 		return -1
+	}
+	if s.mutant(WrongLastEpoch) {
+		return r.LeaderEpoch
 	}
 	return r.Log.Epochs.Latest()
 }
@@ -65,7 +70,7 @@ func (s *State) fetchBrokerEpoch(b *Broker) int64 {
 
 // otherEpoch tells whether an answer is to a fetch of an earlier epoch, and is to be dropped for that.
 func (s *State) otherEpoch(r *Replica, sent *FetchPart) bool {
-	return r.LeaderEpoch != sent.LeaderEpoch && s.World.Rules.On(FetchAnswerEpoch)
+	return r.LeaderEpoch != sent.LeaderEpoch && s.World.Rules.On(FetchAnswerEpoch) && !s.mutant(TakesStaleAnswers)
 }
 
 // askEpochs asks the leader where the last epochs of some replicas ended.

@@ -164,3 +164,16 @@ func (w *Watch) delivered(tp TopicPartition, b *partlog.Batch) {
 		w.broken(13, "%s: a consumer got offset %d, no high watermark was above %d", w.name(tp), b.BaseOffset, p.high)
 	}
 }
+
+// parked is the part of invariant 26 that one broker answers for: no produce request waits for what has
+// happened.
+func (w *Watch) parked(b *Broker) {
+	for i := range b.Produces {
+		for j := range b.Produces[i].Parts {
+			p := &b.Produces[i].Parts[j]
+			if r := b.replica(p.Result.TP); p.Waiting && r != nil && r.Role == Leader && r.Log.HighWatermark >= p.Required {
+				w.broken(26, "%s: leader %d has HW %d, and a produce request that waits for %d is not answered", w.name(r.TP), b.ID, r.Log.HighWatermark, p.Required)
+			}
+		}
+	}
+}

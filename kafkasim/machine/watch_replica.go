@@ -9,6 +9,7 @@ import (
 // broker looks at the replicas of a broker that are not what they were; at all of them after a command.
 func (w *Watch) broker(b *Broker, all bool) {
 	w.align(b)
+	w.parked(b)
 	marks := w.marks[b.ID-1]
 	for j := range b.Replicas {
 		r, m := &b.Replicas[j], &marks[j]

@@ -16,7 +16,8 @@ type World struct {
 	// Sessions are the brokers' own session timeouts, ms; empty for broker.session.timeout.ms. ZooKeeper
 	// knew one for each client.
 	Sessions []int64
-	LogDirs  int32 // log directories of each broker; 0 means 1
+	LogDirs  int32  // log directories of each broker; 0 means 1
+	Mutant   Mutant // a rule that is broken on purpose; for tests
 }
 
 // NodeID names whoever sends and receives messages: brokers by their ids from 1, the controller,

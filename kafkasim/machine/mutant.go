@@ -1,0 +1,84 @@
+package machine
+
+import "slices"
+
+// Mutants: rules that are broken on purpose, so that tests can show that each would be noticed.
+//
+// World.Mutant is 0 outside tests. Each mutant is one condition beside the rule that it breaks; mutant_test.go
+// shows what catches it.
+
+// Mutant is one broken rule.
+type Mutant uint8
+
+// The mutants, named after what goes wrong.
+const (
+	NoMutant                   Mutant = iota
+	TruncatesToHighWatermark          // a follower of a new epoch cuts to its high watermark (R2.2)
+	NeverTruncates                    // a follower ignores where the logs part (R2.10)
+	KeepsEpochCache                   // a truncation leaves the epoch cache (R1.7)
+	EpochEndOffByOne                  // the end of an epoch is one too high (R1.6)
+	NoEpochOnLeading                  // a new leader does not note where its epoch begins (R1.5)
+	WrongLastEpoch                    // a follower's fetch names its leader epoch as that of its last record (R2.2)
+	TakesStaleAnswers                 // a follower takes the answer to a fetch of an earlier epoch (R2.6)
+	HighWatermarkByMajority           // the high watermark is where a majority is (R1.17)
+	HighWatermarkByCommitted          // a pending growth of the ISR does not count (R1.21)
+	HighWatermarkByProposed           // a pending shrink counts already (R1.21)
+	HighWatermarkUnderMin             // it moves although the ISR is below the minimum (R1.22)
+	HighWatermarkAtOnce               // a new leader takes its log end for it (R1.19)
+	HighWatermarkGoesBack             // a leader lets it go back (R1.17)
+	FollowerCommitsAll                // a follower takes its log end for the high watermark (R2.6)
+	CreditsAnyEpoch                   // a leader answers and credits fetches of other epochs (R1.28)
+	CreditsDiverging                  // a leader credits a fetch whose log parts from its own (R2.4)
+	CreditsFormerLife                 // … or one of the follower's life before (R2.12)
+	RemembersRemotes                  // a new leader believes its followers to be where it is (R2.13)
+	ExpandsBelowHighWatermark         // a follower below the high watermark joins the ISR (R2.17)
+	ExpandsBelowEpochStart            // … or below the start of the leader's epoch
+	ShrinksWithoutLag                 // whoever is behind at the moment leaves the ISR (R2.15)
+	ISRByProposal                     // a leader takes its proposal for granted (R2.23)
+	AlterIgnoresPartitionEpoch        // the controller does not compare it (R2.21)
+	AlterIgnoresLeaderEpoch
+	AlterIgnoresBrokerEpoch
+	AlterTakesFenced     // … nor whether a member is fenced
+	ElectsOutsideISR     // any live replica is as good as a member of the ISR (R3.13)
+	ElectsUnclean        // unclean elections whatever the topic says (R3.14)
+	UncleanUnmarked      // an unclean election is not marked
+	ElectsTheDead        // a leader need not be active
+	LastMemberLeaves     // without ELR the ISR may become empty (R3.12)
+	NeverClearsELR       // the eligible leaders stay when the ISR is large enough (R3.16)
+	UncleanStaysEligible // an unclean shutdown does not cost the place among them (R3.18)
+	SameLeaderEpoch      // a new leader without a new epoch (R3.10)
+	SamePartitionEpoch   // a change without a new partition epoch
+	OldMetadataCounts    // a broker goes back to an older state of a partition (R2.24)
+	RegistersAtOnce      // a registration is taken while the session of the life before is valid (R3.2)
+	SameBrokerEpoch      // a new life has the epoch of the one before (R3.1)
+	RegistersUnfenced    // a registration unfences
+	UnfencesEarly        // a broker is unfenced before it has read its registration (R3.6)
+	FencesLate           // a broker is fenced and stays where it was (R3.11)
+	StopsWithoutHandover // a controlled shutdown waits for nothing (R3.20)
+	StopsWithoutFlush    // a controlled shutdown leaves the logs in the page cache (R4.2)
+	LoadsWholeLog        // after a restart the high watermark is the log's end (R4.3)
+	AcksAllAtAppend      // acks=all is answered at once (R1.13)
+	MinISRByMaximal      // the minimum is compared with the maximal ISR (R1.12)
+	RefusesAfterAppend   // a batch that is refused for too few replicas is appended all the same (R1.12)
+	ForgetsPurgatory     // a high watermark that moves lets no produce request go (R1.16)
+	AppendsDuplicates    // a batch that was appended before is appended again (R1.23)
+	IgnoresSequence      // … and gaps in the sequence are taken (P-85)
+	ForgetsProducers     // a truncation leaves the producer state (P-84, P-85)
+	ConsumersReadToEnd   // a consumer gets what is not committed (R1.26)
+	RetriesOutOfOrder    // an idempotent producer sends on while a batch before is to be tried again (P-56)
+	LinksReorder         // a message may overtake another on its link
+	mutants              // how many there are
+)
+
+// mutant tells whether a rule is broken.
+func (s *State) mutant(m Mutant) bool { return s.World.Mutant == m }
+
+// majority is how far most replicas of a leader are (HighWatermarkByMajority).
+func (r *Replica) majority() int64 {
+	ends := []int64{r.Log.End}
+	for i := range r.Remotes {
+		ends = append(ends, r.Remotes[i].End)
+	}
+	slices.Sort(ends)
+	return ends[(len(ends)-1)/2]
+}
