@@ -35,7 +35,7 @@ type sentRequest struct {
 
 func newFake(t *testing.T, brokers, partitions int32) *fake {
 	f := &fake{t: t, partitions: partitions, names: []string{"orders"}}
-	f.s = &State{World: World{Brokers: brokers, Seed: 1, Latency: 1 * ms}}
+	f.s = &State{World: World{Brokers: brokers, Seed: 1, Latency: 1 * ms, Mutant: underTest}}
 	f.leader = func(p int32) NodeID { return NodeID(p%brokers) + 1 }
 	f.log = make([][]partlog.Batch, partitions)
 	for i := range f.names {

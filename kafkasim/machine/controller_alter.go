@@ -105,6 +105,9 @@ func (s *State) alterTopic(c *Controller, topic int32, m *AlterTopic) Code {
 	was, is := slices.Contains(t.Set, minISRName), slices.Contains(m.Set, minISRName)
 	clears := was != is || is && t.Props.MinInSyncReplicas != m.Props.MinInSyncReplicas
 	records := []MetadataRecord{{Kind: TopicConfigRecord, TP: TopicPartition{topic, -1}, Props: m.Props, Set: m.Set}}
+	if m.Props.MinInSyncReplicas > t.Props.MinInSyncReplicas {
+		s.minISRRaised(topic)
+	}
 	if s.World.ELR && clears {
 		records = append(records, MetadataRecord{Kind: ClearElrRecord, TP: TopicPartition{topic, -1}})
 	}

@@ -45,7 +45,7 @@ type answer struct {
 }
 
 func newBench(t testing.TB, brokers int32, tune ...func(*World)) *bench {
-	w := World{Brokers: brokers, Seed: 1, Tick: 1000, Latency: 1000, Broker: kafkaDefaults()}
+	w := World{Brokers: brokers, Seed: 1, Tick: 1000, Latency: 1000, Broker: kafkaDefaults(), Mutant: underTest}
 	for _, f := range tune {
 		f(&w)
 	}

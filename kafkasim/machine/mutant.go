@@ -36,38 +36,38 @@ const (
 	ShrinksWithoutLag                 // whoever is behind at the moment leaves the ISR (R2.15)
 	ISRByProposal                     // a leader takes its proposal for granted (R2.23)
 	AlterIgnoresPartitionEpoch        // the controller does not compare it (R2.21)
-	AlterIgnoresLeaderEpoch
-	AlterIgnoresBrokerEpoch
-	AlterTakesFenced     // … nor whether a member is fenced
-	ElectsOutsideISR     // any live replica is as good as a member of the ISR (R3.13)
-	ElectsUnclean        // unclean elections whatever the topic says (R3.14)
-	UncleanUnmarked      // an unclean election is not marked
-	ElectsTheDead        // a leader need not be active
-	LastMemberLeaves     // without ELR the ISR may become empty (R3.12)
-	NeverClearsELR       // the eligible leaders stay when the ISR is large enough (R3.16)
-	UncleanStaysEligible // an unclean shutdown does not cost the place among them (R3.18)
-	SameLeaderEpoch      // a new leader without a new epoch (R3.10)
-	SamePartitionEpoch   // a change without a new partition epoch
-	OldMetadataCounts    // a broker goes back to an older state of a partition (R2.24)
-	RegistersAtOnce      // a registration is taken while the session of the life before is valid (R3.2)
-	SameBrokerEpoch      // a new life has the epoch of the one before (R3.1)
-	RegistersUnfenced    // a registration unfences
-	UnfencesEarly        // a broker is unfenced before it has read its registration (R3.6)
-	FencesLate           // a broker is fenced and stays where it was (R3.11)
-	StopsWithoutHandover // a controlled shutdown waits for nothing (R3.20)
-	StopsWithoutFlush    // a controlled shutdown leaves the logs in the page cache (R4.2)
-	LoadsWholeLog        // after a restart the high watermark is the log's end (R4.3)
-	AcksAllAtAppend      // acks=all is answered at once (R1.13)
-	MinISRByMaximal      // the minimum is compared with the maximal ISR (R1.12)
-	RefusesAfterAppend   // a batch that is refused for too few replicas is appended all the same (R1.12)
-	ForgetsPurgatory     // a high watermark that moves lets no produce request go (R1.16)
-	AppendsDuplicates    // a batch that was appended before is appended again (R1.23)
-	IgnoresSequence      // … and gaps in the sequence are taken (P-85)
-	ForgetsProducers     // a truncation leaves the producer state (P-84, P-85)
-	ConsumersReadToEnd   // a consumer gets what is not committed (R1.26)
-	RetriesOutOfOrder    // an idempotent producer sends on while a batch before is to be tried again (P-56)
-	LinksReorder         // a message may overtake another on its link
-	mutants              // how many there are
+	AlterIgnoresLeaderEpoch           // … nor the leader epoch
+	AlterIgnoresBrokerEpoch           // … nor the broker epochs of the members
+	AlterTakesFenced                  // … nor whether a member is fenced
+	ElectsOutsideISR                  // any live replica is as good as a member of the ISR (R3.13)
+	ElectsUnclean                     // unclean elections whatever the topic says (R3.14)
+	UncleanUnmarked                   // an unclean election is not marked
+	ElectsTheDead                     // a leader need not be active
+	LastMemberLeaves                  // without ELR the ISR may become empty (R3.12)
+	NeverClearsELR                    // the eligible leaders stay when the ISR is large enough (R3.16)
+	UncleanStaysEligible              // an unclean shutdown does not cost the place among them (R3.18)
+	SameLeaderEpoch                   // a new leader without a new epoch (R3.10)
+	SamePartitionEpoch                // a change without a new partition epoch
+	OldMetadataCounts                 // a broker goes back to an older state of a partition (R2.24)
+	RegistersAtOnce                   // a registration is taken while the session of the life before is valid (R3.2)
+	SameBrokerEpoch                   // a new life has the epoch of the one before (R3.1)
+	RegistersUnfenced                 // a registration unfences
+	UnfencesEarly                     // a broker is unfenced before it has read its registration (R3.6)
+	FencesLate                        // a broker is fenced and stays where it was (R3.11)
+	StopsWithoutHandover              // a controlled shutdown waits for nothing (R3.20)
+	StopsWithoutFlush                 // a controlled shutdown leaves the logs in the page cache (R4.2)
+	LoadsWholeLog                     // after a restart the high watermark is the log's end (R4.3)
+	AcksAllAtAppend                   // acks=all is answered at once (R1.13)
+	MinISRByMaximal                   // the minimum is compared with the maximal ISR (R1.12)
+	RefusesAfterAppend                // a batch that is refused for too few replicas is appended all the same (R1.12)
+	ForgetsPurgatory                  // a high watermark that moves lets no produce request go (R1.16)
+	AppendsDuplicates                 // a batch that was appended before is appended again (R1.23)
+	IgnoresSequence                   // … and gaps in the sequence are taken (P-85)
+	ForgetsProducers                  // a truncation leaves the producer state (P-84, P-85)
+	ConsumersReadToEnd                // a consumer gets what is not committed (R1.26)
+	RetriesOutOfOrder                 // an idempotent producer sends on while a batch before is to be tried again (P-56)
+	LinksReorder                      // a message may overtake another on its link
+	mutants                           // how many there are
 )
 
 // mutant tells whether a rule is broken.

@@ -35,6 +35,7 @@ type PartitionTruth struct {
 	TakenBack int64 // a latest offset that a consumer was told after a higher one was exposed, plus 1
 	Cleaned   int64 // below it, some replica's cleaner has removed records
 	Thin      int64 // how far a high watermark moved while the ISR was below its minimum
+	Raised    bool  // its minimum ISR was raised, and a leader may not have known that yet
 	// Lossy are the brokers whose replica lost records and has not fetched them again.
 	Lossy []NodeID
 	// Proposed are brokers whose replica lost records while a leader had proposed to let it into the ISR.
@@ -44,6 +45,19 @@ type PartitionTruth struct {
 // lossy tells whether a broker's replica has lost records and not fetched them again.
 func (s *State) lossy(tp TopicPartition, id NodeID) bool {
 	return slices.Contains(s.Truth.partition(s, tp).Lossy, id)
+}
+
+// minISRRaised notes that a topic's minimum ISR is raised. Until a leader has read that it commits by the old
+// one, and who is eligible by the new one may lack that: invariant 10 is about a minimum that stays.
+func (s *State) minISRRaised(topic int32) {
+	for p := range s.decided().Topics[topic].Partitions {
+		s.Truth.partition(s, TopicPartition{topic, int32(p)}).Raised = true
+	}
+}
+
+// eligibleHold tells whether the eligible leaders of a partition must have what is committed (invariant 10).
+func (s *State) eligibleHold(tp TopicPartition) bool {
+	return s.World.Rules.On(StrictMinISR) && !s.Truth.partition(s, tp).Raised
 }
 
 // recordsLost notes that a broker's disk has lost records of a partition. It matters if the replica had

@@ -30,6 +30,7 @@ type partitionWatch struct {
 	leaders []epochLeader // who has led, by epoch
 	exposed []batchMark   // what was below some leader's high watermark, by offset; the newest ones
 	high    int64         // the highest high watermark of any leader
+	told    int64         // … or that a follower may know from the time before the watch
 	stirred int64         // µs: when a leader last appended, or a log was cut or loaded
 }
 
@@ -84,6 +85,8 @@ func NewWatch(s *State) *Watch {
 		for j := range s.Brokers[i].Replicas {
 			r := &s.Brokers[i].Replicas[j]
 			w.marks[i][j].set(r)
+			p := &w.parts[s.ordinal(r.TP)]
+			p.told = max(p.told, r.Log.HighWatermark, r.Checkpoint)
 			if r.Role == Leader && s.clean(r.TP) {
 				w.s = s
 				w.expose(&s.Brokers[i], r, r.Log.LogStart)

@@ -102,7 +102,7 @@ func (w *Watch) answers() {
 				}
 			}
 		}
-		if need := w.s.broker(a.Broker).Image.effectiveMinISR(a.TP); x != nil && held < need && w.s.World.Rules.On(StrictMinISR) {
+		if need := w.s.broker(a.Broker).Image.effectiveMinISR(a.TP); held < need && w.s.World.Rules.On(StrictMinISR) {
 			w.broken(17, "%s: leader %d acknowledged offset %d with acks=all, %d replicas hold it, the minimum is %d", w.name(a.TP), a.Broker, a.Required-1, held, need)
 		}
 	}
@@ -160,8 +160,8 @@ func (w *Watch) delivered(tp TopicPartition, b *partlog.Batch) {
 	switch {
 	case found && known != markOf(b):
 		w.broken(13, "%s: a consumer got offset %d of epoch %d; one of epoch %d was exposed there", w.name(tp), b.BaseOffset, b.LeaderEpoch, known.epoch)
-	case !found && b.NextOffset() > p.high:
-		w.broken(13, "%s: a consumer got offset %d, no high watermark was above %d", w.name(tp), b.BaseOffset, p.high)
+	case !found && b.NextOffset() > w.most(tp):
+		w.broken(13, "%s: a consumer got offset %d, no high watermark was above %d", w.name(tp), b.BaseOffset, w.most(tp))
 	}
 }
 

@@ -17,6 +17,9 @@ func (w *Watch) leader(b *Broker, r *Replica, m *replicaMark) {
 	if began {
 		w.elected(b, r, p)
 	}
+	if e := r.Log.Epochs.Latest(); e != r.LeaderEpoch && w.s.World.Rules.On(EpochBeforeRecords) {
+		w.broken(6, "%s: leader %d of epoch %d, its epoch cache ends with epoch %d", w.name(r.TP), b.ID, r.LeaderEpoch, e)
+	}
 	w.maximalISR(b, r)
 	hw := r.Log.HighWatermark
 	from := m.hw
@@ -60,7 +63,7 @@ func (w *Watch) elected(b *Broker, r *Replica, p *partitionWatch) {
 	}
 	for k := range p.exposed {
 		x := &p.exposed[k]
-		if y := r.Log.BatchAt(x.base); x.base >= r.Log.LogStart && (y == nil && !w.s.compacted(r.TP, x.base) || y != nil && markOf(y) != *x) {
+		if !w.has(r, x) {
 			w.broken(11, "%s: leader %d of epoch %d does not have the batch at offset %d of epoch %d that was exposed", w.name(r.TP), b.ID, r.LeaderEpoch, x.base, x.epoch)
 			return
 		}
@@ -70,7 +73,7 @@ func (w *Watch) elected(b *Broker, r *Replica, p *partitionWatch) {
 // maximalISR is invariant 16.
 func (w *Watch) maximalISR(b *Broker, r *Replica) {
 	reg := w.image.partition(r.TP)
-	if reg == nil || r.LeaderEpoch != reg.LeaderEpoch || r.PartitionEpoch != reg.PartitionEpoch && r.Change.Kind == NoChange {
+	if reg == nil || !r.upToDate(reg) {
 		return
 	}
 	for _, id := range reg.ISR {
@@ -90,7 +93,7 @@ func (w *Watch) strong(b *Broker, r *Replica, from int64) {
 	for _, id := range reg.ISR {
 		w.holds(b, r, id, from, 9)
 	}
-	if w.s.World.Rules.On(StrictMinISR) {
+	if w.s.eligibleHold(r.TP) {
 		for _, id := range reg.ELR {
 			w.holds(b, r, id, from, 10)
 		}
@@ -134,7 +137,7 @@ func (w *Watch) member(b *Broker, r *Replica) {
 	if reg := w.image.partition(r.TP); reg != nil && w.s.clean(r.TP) {
 		if slices.Contains(reg.ISR, b.ID) {
 			w.memberOf(r.TP, b.ID, 9)
-		} else if slices.Contains(reg.ELR, b.ID) && w.s.World.Rules.On(StrictMinISR) {
+		} else if slices.Contains(reg.ELR, b.ID) && w.s.eligibleHold(r.TP) {
 			w.memberOf(r.TP, b.ID, 10)
 		}
 	}
@@ -148,6 +151,44 @@ func (w *Watch) memberOf(tp TopicPartition, id NodeID, invariant int) {
 			w.holds(b, r, id, r.Log.HighWatermark-tail, invariant)
 		}
 	}
+	w.candidate(tp, id, invariant)
+}
+
+// candidate tells whether a member has everything that any leader ever exposed, dead ones included: it may be
+// elected at any time.
+func (w *Watch) candidate(tp TopicPartition, id NodeID, invariant int) {
+	p, m := w.part(tp), w.s.broker(id).replica(tp)
+	if m == nil || w.s.lossy(tp, id) {
+		return
+	}
+	if m.Log.End < p.high {
+		w.broken(invariant, "%s: member %d ends at %d, HW %d was exposed", w.name(tp), id, m.Log.End, p.high)
+		return
+	}
+	for k := range p.exposed {
+		x := &p.exposed[k]
+		if !w.has(m, x) {
+			w.broken(invariant, "%s: member %d does not have the batch at offset %d of epoch %d that was exposed", w.name(tp), id, x.base, x.epoch)
+			return
+		}
+	}
+}
+
+// has tells whether a replica has a batch that was exposed, or need not have it any more.
+func (w *Watch) has(r *Replica, x *batchMark) bool {
+	y := r.Log.BatchAt(x.base)
+	return y != nil && markOf(y) == *x || y == nil && w.s.compacted(r.TP, x.base) || w.deleted(r.TP, x.base)
+}
+
+// deleted tells whether an offset is below the log start of any replica: a follower may still have there what
+// it had before.
+func (w *Watch) deleted(tp TopicPartition, offset int64) bool {
+	for i := range w.s.Brokers {
+		if r := w.s.Brokers[i].replica(tp); r != nil && offset < r.Log.LogStart {
+			return true
+		}
+	}
+	return false
 }
 
 // expose remembers what came below a leader's high watermark from an offset on. What was exposed before is

@@ -35,6 +35,7 @@ func (w *Watch) record(r *MetadataRecord) {
 		w.registered(w.image.broker(r.Broker.ID), &r.Broker)
 	case PartitionChangeRecord:
 		if old := w.image.partition(r.TP); old != nil {
+			w.proposed(r.TP, old)
 			w.changed(r.TP, old, &r.Partition)
 		}
 	}
@@ -75,6 +76,20 @@ func (w *Watch) changed(tp TopicPartition, old, now *PartitionRegistration) {
 	}
 }
 
+// proposed is invariant 16 for what an AlterPartition is about to change: the leader knew what it changes.
+func (w *Watch) proposed(tp TopicPartition, old *PartitionRegistration) {
+	if w.event == nil {
+		return
+	}
+	m, _ := w.event.Payload.(AlterPartitionRequest)
+	for i := range m.Parts {
+		if x := &m.Parts[i]; x.TP == tp && (x.PartitionEpoch != old.PartitionEpoch || x.LeaderEpoch != old.LeaderEpoch) {
+			w.broken(16, "%s: an ISR that was proposed in partition epoch %d and leader epoch %d was taken in %d and %d", w.name(tp),
+				x.PartitionEpoch, x.LeaderEpoch, old.PartitionEpoch, old.LeaderEpoch)
+		}
+	}
+}
+
 // partition looks at a partition that the controller has changed, as it is after the whole batch of records:
 // invariants 1, 2, 9, 10, 16, 19, 20 and 21.
 func (w *Watch) partition(tp TopicPartition) {
@@ -93,7 +108,7 @@ func (w *Watch) partition(tp TopicPartition) {
 	for _, id := range reg.ISR {
 		w.memberOf(tp, id, 9)
 	}
-	if w.s.World.Rules.On(StrictMinISR) {
+	if w.s.eligibleHold(tp) {
 		for _, id := range reg.ELR {
 			w.memberOf(tp, id, 10)
 		}
@@ -124,7 +139,7 @@ func (w *Watch) inactive(id NodeID) {
 }
 
 // byProposal is invariant 19 for what an AlterPartition has changed: every member of the new ISR is in the
-// life in which the leader heard of it, and the leader knew what it changed.
+// life in which the leader heard of it.
 func (w *Watch) byProposal(first int64) {
 	if w.event == nil {
 		return

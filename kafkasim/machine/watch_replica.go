@@ -31,6 +31,12 @@ func (w *Watch) replica(b *Broker, r *Replica, m *replicaMark) {
 			w.broken(5, "broker %d %s: log start %d, HW %d, LEO %d", b.ID, w.name(r.TP), l.LogStart, l.HighWatermark, l.End)
 		}
 		w.epochs(b, r, m)
+		if m.role != Offline && r.PartitionEpoch < m.partitionEpoch {
+			w.broken(3, "broker %d %s: partition epoch %d after %d", b.ID, w.name(r.TP), r.PartitionEpoch, m.partitionEpoch)
+		}
+	}
+	if most := w.most(r.TP); r.Role == Follower && l.HighWatermark > most && w.s.clean(r.TP) {
+		w.broken(9, "%s: follower %d has HW %d, no leader has had more than %d", w.name(r.TP), b.ID, l.HighWatermark, most)
 	}
 	from := min(m.end, l.End)
 	if m.role == Offline && r.Role != Offline {
@@ -44,12 +50,24 @@ func (w *Watch) replica(b *Broker, r *Replica, m *replicaMark) {
 	}
 	if l.End < m.end || m.role == Offline && r.Role != Offline {
 		w.member(b, r)
+		w.remembered(b, r)
 	}
 	if r.Role != m.role || r.Role == Leader && l.End != m.end || l.End < m.end {
 		w.part(r.TP).stirred = w.s.Now
 	}
 	if r.Role == Follower && m.aligned == r.LeaderEpoch {
 		w.prefix(b, r)
+	}
+}
+
+// remembered is invariant 23 for what a log knows of producers: none of it lies beyond its end, so that no
+// batch that was cut off counts as a duplicate.
+func (w *Watch) remembered(b *Broker, r *Replica) {
+	for i := range r.Log.Producers {
+		p := &r.Log.Producers[i]
+		if p.Count > 0 && p.Batches[p.Count-1].NextOffset > r.Log.End && r.Role != Offline {
+			w.broken(23, "broker %d %s: remembers a batch of producer %d up to offset %d, LEO %d", b.ID, w.name(r.TP), p.ID, p.Batches[p.Count-1].NextOffset-1, r.Log.End)
+		}
 	}
 }
 
@@ -159,6 +177,13 @@ func (w *Watch) prefix(b *Broker, r *Replica) {
 	if y := lr.Log.BatchAt(r.Log.End - 1); x != nil && (y == nil && !w.s.compacted(r.TP, x.BaseOffset) || y != nil && !sameBatch(x, y)) {
 		w.broken(8, "%s: follower %d and leader %d differ at offset %d in epoch %d", w.name(r.TP), b.ID, r.Leader, r.Log.End-1, r.LeaderEpoch)
 	}
+}
+
+// most is the highest high watermark that any leader has had. A process that goes on after a pause does much
+// at once; what it exposed meanwhile only the Truth has seen.
+func (w *Watch) most(tp TopicPartition) int64 {
+	p := w.part(tp)
+	return max(p.high, p.told, w.s.Truth.partition(w.s, tp).Exposed)
 }
 
 func (w *Watch) name(tp TopicPartition) string { return w.s.PartitionName(tp) }

@@ -1,0 +1,60 @@
+package machine
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+)
+
+// underTest is the broken rule that this process runs its tests with; 0 unless TestMutantsAreCaughtHere has
+// started it.
+var underTest = func() Mutant {
+	n, _ := strconv.Atoi(os.Getenv("KAFKALAB_MUTANT"))
+	return Mutant(n)
+}()
+
+// caughtHere are the mutants that break no invariant, or do so where hardly any random schedule comes, and the
+// tests of this package that catch them. The others are for package kafkasim's TestMutantsAreCaught.
+var caughtHere = []struct {
+	mutant Mutant
+	test   string
+}{
+	{TakesStaleAnswers, "TestAnswerOfAnEarlierEpochIsDropped"},
+	{HighWatermarkByCommitted, "TestPendingGrowthHoldsTheHighWatermark"},
+	{CreditsFormerLife, "TestFetchOfAFormerLife"},
+	{ExpandsBelowEpochStart, "TestExpandNeedsTheStartOfTheEpoch"},
+	{ShrinksWithoutLag, "TestG3HungFollowerHoldsAcksAllBack"},
+	{AlterIgnoresLeaderEpoch, "TestAlterPartitionRefusals"},
+	{AlterIgnoresBrokerEpoch, "TestAlterPartitionRefusals"},
+	{RegistersAtOnce, "TestG11FastRestart"},
+	{StopsWithoutHandover, "TestControlledShutdown"},
+	{StopsWithoutFlush, "TestControlledShutdown"},
+	{MinISRByMaximal, "TestMinimumCountsTheCommittedISR"},
+	{RetriesOutOfOrder, "TestRetriesInOrderP56"},
+	{LinksReorder, "TestG1CommitByTheNextFetch"},
+}
+
+// Each of them passes without the mutant and fails with it.
+func TestMutantsAreCaughtHere(t *testing.T) {
+	if underTest != NoMutant {
+		t.Skip("this is the inner run")
+	}
+	for _, x := range caughtHere {
+		for _, m := range []Mutant{NoMutant, x.mutant} {
+			cmd := exec.Command(os.Args[0], "-test.run=^"+x.test+"$", "-test.v")
+			cmd.Env = append(os.Environ(), "KAFKALAB_MUTANT="+strconv.Itoa(int(m)))
+			out, err := cmd.CombinedOutput()
+			ran := bytes.Contains(out, []byte("=== RUN"))
+			switch {
+			case !ran:
+				t.Errorf("there is no test %s", x.test)
+			case m == NoMutant && err != nil:
+				t.Errorf("%s fails by itself:\n%s", x.test, out)
+			case m != NoMutant && err == nil:
+				t.Errorf("mutant %d lives: %s passes", m, x.test)
+			}
+		}
+	}
+}

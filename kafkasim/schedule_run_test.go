@@ -1,0 +1,289 @@
+package kafkasim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkalab/kafkasim/machine"
+)
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// running is a schedule that is being run.
+type running struct {
+	*Cluster
+	producers []*Producer
+	reader    *Consumer
+	sent      int
+	large     bool // some values are, so that segments fill
+}
+
+var largeValue = strings.Repeat("x", 400_000)
+
+// mutantCluster is a cluster of a world with a broken rule.
+func mutantCluster(w World, m machine.Mutant) *Cluster {
+	w = w.filled()
+	mw := w.machine()
+	mw.Mutant = m
+	c := &Cluster{world: w, s: machine.New(mw)}
+	c.take()
+	c.history.begin(w.code(), c.s)
+	return c
+}
+
+// failure is what a schedule has broken: an invariant and the words about it. Number 0 is a panic.
+type failure struct {
+	number int
+	text   string
+	c      *Cluster
+}
+
+// run runs a schedule under a mutant and returns the first thing that broke, nil if nothing did.
+func (s *schedule) run(m machine.Mutant) (f *failure) {
+	r := &running{Cluster: mutantCluster(s.world.config(), m), large: s.world.small}
+	defer func() {
+		if x := recover(); x != nil {
+			f = &failure{0, fmt.Sprint("panic: ", x), r.Cluster}
+		}
+	}()
+	r.Watch(true)
+	r.CreateTopic("t", s.world.partitions, s.world.factor, s.world.topic())
+	for _, i := range s.world.producers {
+		conf := Config{"request.timeout.ms": 150, "delivery.timeout.ms": 900}
+		for k, v := range producerKinds[i] {
+			conf[k] = v
+		}
+		r.producers = append(r.producers, r.NewProducer(fmt.Sprint("p", i), conf))
+	}
+	r.reader = r.NewConsumer("c", Config{"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}).Assign("t")
+	r.RunFor(ms(5))
+	for _, o := range s.ops {
+		r.act(o)
+		if f := r.broken(); f != nil {
+			return f
+		}
+	}
+	if v := r.s.Check(); len(v) > 0 {
+		return &failure{v[0].Invariant, "Watch did not see: " + v[0].String(), r.Cluster}
+	}
+	if s.world.seed%8 == 0 {
+		return r.calmDown()
+	}
+	return nil
+}
+
+func (r *running) broken() *failure {
+	if r.watch == nil || len(r.watch.found) == 0 {
+		return nil
+	}
+	return &failure{r.watch.found[0].Invariant, r.watch.found[0].String(), r.Cluster}
+}
+
+// calmDown mends everything and waits: then everything is replicated and committed (invariant 26).
+func (r *running) calmDown() *failure {
+	r.Heal()
+	r.Release()
+	for i := range r.s.Brokers {
+		if b := r.Broker(i + 1); b.state().Paused {
+			b.Resume()
+		}
+		if r.Broker(i+1).state().Slow > 0 {
+			r.Broker(i + 1).Slow(0)
+		}
+	}
+	for range 2 {
+		r.RunFor(ms(600)) // one that was stopping may stop only now
+		r.startAll()
+	}
+	if r.RunFor(ms(1200)); r.unwell() == nil {
+		return r.broken()
+	}
+	for range 4 { // an AlterPartition that was lost is waited for for 30 s
+		r.RunFor(ms(9_000))
+		r.startAll()
+	}
+	r.RunFor(ms(2_000))
+	if f := r.broken(); f != nil {
+		return f
+	}
+	return r.unwell()
+}
+
+// startAll starts and resumes every broker.
+func (r *running) startAll() {
+	for i := range r.s.Brokers {
+		if b := r.Broker(i + 1); !b.alive() {
+			b.Start()
+		} else if b.state().Paused {
+			b.Resume()
+		}
+	}
+}
+
+// unwell is what is not as it should be in a cluster with nothing in the way.
+func (r *running) unwell() *failure {
+	if v := r.watch.w.Stuck(r.s); len(v) > 0 {
+		return &failure{v[0].Invariant, v[0].String(), r.Cluster}
+	}
+	for i := range r.Topic("t").Partitions {
+		p := r.Partition("t", i)
+		if p.Leader <= 0 || len(p.ISR) < len(p.Replicas) {
+			return &failure{26, fmt.Sprintf("invariant 26: t-%d has leader %d and ISR %v of %v with nothing in the way", i, p.Leader, p.ISR, p.Replicas), r.Cluster}
+		}
+		for _, l := range p.Logs {
+			if l.LogEndOffset != p.Logs[0].LogEndOffset || l.HighWatermark != l.LogEndOffset {
+				return &failure{26, fmt.Sprintf("invariant 26: t-%d: broker %d has LEO %d and HW %d, broker %d has LEO %d", i, l.Broker, l.LogEndOffset, l.HighWatermark, p.Logs[0].Broker, p.Logs[0].LogEndOffset), r.Cluster}
+			}
+		}
+	}
+	return nil
+}
+
+// first is the controller's record of the first partition.
+func (r *running) first() *machine.PartitionRegistration {
+	return &r.s.Metadata().Topics[0].Partitions[0]
+}
+
+// target is the broker that an op means: 0 is the leader of the first partition.
+func (r *running) target(n int) *Broker {
+	if n == 0 || n > len(r.s.Brokers) {
+		n = max(int(r.first().Leader), 1)
+	}
+	return r.Broker(n)
+}
+
+// until lets time pass until cond holds, at most a second.
+func (r *running) until(cond func() bool) {
+	r.RunUntil(func(*Cluster) bool { return cond() }, time.Second)
+}
+
+// act does one thing, if it is possible now.
+func (r *running) act(o op) {
+	switch o.kind {
+	case opSend:
+		p := r.producers[o.b%len(r.producers)]
+		for range 1 + o.n%4 {
+			r.sent++
+			value := fmt.Sprint(r.sent)
+			if r.large && o.n%3 == 0 {
+				value = largeValue
+			}
+			p.Send("t", fmt.Sprint("k", r.sent%3), value)
+		}
+	case opRun:
+		r.RunFor(ms([]int{1, 2, 5, 12, 30, 70, 150, 300}[o.n%8]))
+	case opSteps:
+		r.Steps(1 + o.n%30)
+	case opPoll:
+		r.reader.Poll(ms(o.n % 60))
+	case opShrunk:
+		n := len(r.first().ISR)
+		r.until(func() bool { return len(r.first().ISR) < n })
+	case opMoved:
+		leader := r.first().Leader
+		r.until(func() bool { l := r.first().Leader; return l > 0 && l != leader })
+	case opDrop, opDelay, opDeliver:
+		r.meddle(o)
+	case opHold:
+		if len(r.s.Holds) == 0 {
+			r.Hold([]string{"AlterPartition", "AlterPartitionResponse", "MetadataFetchResponse", "-> controller", "Fetch", "FetchResponse", "ProduceResponse"}[o.n%7])
+		}
+	case opRelease:
+		r.Release()
+	case opElect:
+		r.ElectPreferred("t")
+	case opUnclean:
+		if o.n%3 == 0 {
+			r.ElectUnclean("t", 0)
+		}
+	case opReassign:
+		r.reassign(o)
+	case opAlter:
+		// It forgets the eligible leaders (R3.16); with an empty ISR nobody could ever lead again.
+		if len(r.Partition("t", 0).ISR) > 0 && len(r.Partition("t", len(r.Topic("t").Partitions)-1).ISR) > 0 {
+			r.AlterTopic("t", Config{"min.insync.replicas": 1 + o.n%2})
+		}
+	case opDelete:
+		if hw := r.Partition("t", 0).HighWatermark; hw > 0 && o.n%2 == 0 {
+			r.DeleteRecords("t", 0, hw)
+		}
+	default:
+		r.actOnBroker(o)
+	}
+}
+
+func (r *running) actOnBroker(o op) {
+	b, other := r.target(o.a), r.Broker(1+o.b%len(r.s.Brokers))
+	up, paused := b.alive(), b.state().Paused
+	switch {
+	case o.kind == opCrash && up:
+		b.Crash()
+	case o.kind == opPower && up:
+		b.PowerLoss()
+	case o.kind == opStop && up && !paused && b.state().Process == machine.Running:
+		b.Stop()
+	case o.kind == opStart && !up:
+		b.Start()
+	case o.kind == opStartAll:
+		r.startAll()
+	case o.kind == opRestart && up:
+		if o.n%2 == 0 {
+			b.Crash()
+		} else {
+			b.PowerLoss()
+		}
+		r.RunFor(ms([]int{1, 20, 190, 400}[o.n/2%4]))
+		b.Start()
+		r.RunFor(ms(220))
+	case o.kind == opPause && up && !paused:
+		b.Pause()
+	case o.kind == opResume && paused:
+		b.Resume()
+	case o.kind == opCut && b.ID() != other.ID():
+		r.Cut(b, other)
+	case o.kind == opCutOneWay && b.ID() != other.ID():
+		r.CutOneWay(b, other)
+	case o.kind == opIsolate && o.n%2 == 0:
+		r.Cut(b, "controller")
+	case o.kind == opIsolate:
+		r.Isolate(b)
+	case o.kind == opHeal:
+		r.Heal()
+	case o.kind == opLatency && b.ID() != other.ID():
+		r.Latency(b, other, ms([]int{1, 3, 10, 40}[o.n%4]))
+	case o.kind == opSlow:
+		b.Slow(ms(o.n % 3 * 4))
+	}
+}
+
+// meddle does something to a message on the wire.
+func (r *running) meddle(o op) {
+	wire := slices.DeleteFunc(r.InFlight(), func(m Message) bool { return m.Held })
+	if len(wire) == 0 {
+		return
+	}
+	n := wire[o.n%len(wire)].Number
+	switch o.kind {
+	case opDrop:
+		r.Drop(n)
+	case opDelay:
+		r.Delay(n, ms([]int{1, 4, 30, 200}[o.a%4]))
+	case opDeliver:
+		r.Deliver(n)
+	}
+}
+
+// reassign moves the first partition by one broker, or cancels that.
+func (r *running) reassign(o op) {
+	if o.n%3 == 0 {
+		r.CancelReassign("t", 0)
+		return
+	}
+	var to []int
+	for i := range r.Partition("t", 0).Replicas {
+		to = append(to, 1+(o.a+i)%len(r.s.Brokers))
+	}
+	r.Reassign("t", 0, to...)
+}
