@@ -66,8 +66,8 @@ var invariants = []struct {
 	{22, true, "broker epochs grow, and a new life begins fenced"},
 	{23, true, "an idempotent producer's batches are in a log without gap and repetition"},
 	{24, true, "a log's start does not go back unless the log is cut"},
-	{27, false, "the metadata quorum has one leader an epoch, and what it has committed is on a majority and the same for all"},
 	{26, false, "a follower gets on by what its leader tells it"},
+	{27, true, "the metadata quorum has one leader an epoch, and what it has committed is on a majority and the same for all"},
 }
 
 // watched is what Watch has seen.

@@ -53,13 +53,14 @@ var elsewhere = []machine.Mutant{
 	machine.RegistersAtOnce,
 	machine.StopsWithoutHandover,
 	machine.StopsWithoutFlush,
+	machine.OldMetadataCounts,
 	machine.MinISRByMaximal,
 	machine.RetriesOutOfOrder,
 	machine.LinksReorder,
 }
 
 // mutantSchedules is how many schedules a mutant may survive.
-const mutantSchedules = 6000
+const mutantSchedules = 12_000
 
 // Every broken rule is noticed.
 func TestMutantsAreCaught(t *testing.T) {

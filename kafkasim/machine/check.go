@@ -160,10 +160,11 @@ func (r *Replica) upToDate(reg *PartitionRegistration) bool {
 		r.Change.Kind != NoChange && r.PartitionEpoch == reg.PartitionEpoch-1 && slices.Equal(r.Change.ISR, reg.ISR))
 }
 
-// clean tells whether a partition has had neither an unclean election nor a leader that had lost records.
+// clean tells whether a partition has had neither an unclean election, nor a leader that had lost records, nor
+// one of the races in which Kafka does not keep its word.
 func (s *State) clean(tp TopicPartition) bool {
 	t := s.Truth.partition(s, tp)
-	return !t.Unclean && !t.DiskLoss
+	return !t.Unclean && !t.DiskLoss && !t.Raced && !t.Granted
 }
 
 // matching is invariant 7: what two replicas hold at one offset in one epoch is the same.

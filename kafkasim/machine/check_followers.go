@@ -81,6 +81,10 @@ func (s *State) LostAnyway() []Violation {
 		why := "an unclean election"
 		if s.Truth.partition(s, a.TP).DiskLoss {
 			why = "a disk that lost records"
+		} else if s.Truth.partition(s, a.TP).Granted {
+			why = "a replica joined the ISR that its leader had forgotten it had proposed"
+		} else if s.Truth.partition(s, a.TP).Raced {
+			why = "min.insync.replicas was raised and the leader had not read it"
 		}
 		c.require(false, 12, "%v: acknowledged with acks=all and lost: offset %d (after %s)", a.TP, a.BaseOffset, why)
 	}

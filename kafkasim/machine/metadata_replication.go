@@ -87,6 +87,9 @@ func (s *State) committed(im *Image, r *MetadataRecord) {
 	switch r.Kind {
 	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
 		fenced = im.broker(r.Broker.ID).Fenced
+		if r.Broker.Epoch > im.broker(r.Broker.ID).Epoch {
+			s.lossKnown(im, r.Broker.ID)
+		}
 	case TopicRecord:
 		s.TopicBase = append(s.TopicBase, int32(len(s.Truth.Partitions)))
 	case PartitionRecord:
@@ -95,14 +98,10 @@ func (s *State) committed(im *Image, r *MetadataRecord) {
 		if r.Partition.Recovering && !im.partition(r.TP).Recovering {
 			s.Truth.partition(s, r.TP).Unclean = true
 		}
+		s.electedEligible(im.partition(r.TP), r)
+		s.grants(im.partition(r.TP), r)
 	}
 	im.apply(r)
-	switch r.Kind {
-	case RegisterBrokerRecord:
-		s.registeredAnew(r.Broker.ID)
-	case PartitionChangeRecord:
-		s.letIn(r.TP, r.Partition.ISR)
-	}
 	s.noteRecord(r, fenced)
 }
 

@@ -31,6 +31,7 @@ var caughtHere = []struct {
 	{RegistersAtOnce, "TestG11FastRestart"},
 	{StopsWithoutHandover, "TestControlledShutdown"},
 	{StopsWithoutFlush, "TestControlledShutdown"},
+	{OldMetadataCounts, "TestOlderMetadataChangesNothing"},
 	{MinISRByMaximal, "TestMinimumCountsTheCommittedISR"},
 	{RetriesOutOfOrder, "TestRetriesInOrderP56"},
 	{LinksReorder, "TestG1CommitByTheNextFetch"},

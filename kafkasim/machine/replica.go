@@ -169,6 +169,7 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) {
 	was, sameEpoch := r.Role, reg.LeaderEpoch == r.LeaderEpoch
 	r.Role, r.Leader, r.Replicas = Leader, b.ID, reg.Replicas
+	s.forgets(r, reg)
 	r.ISR, r.Change = reg.ISR, ISRChange{}
 	if reg.LeaderEpoch > r.LeaderEpoch {
 		r.EpochStart = r.Log.End

@@ -36,10 +36,11 @@ type PartitionTruth struct {
 	Cleaned   int64 // below it, some replica's cleaner has removed records
 	Thin      int64 // how far a high watermark moved while the ISR was below its minimum
 	Raised    bool  // its minimum ISR was raised, and a leader may not have known that yet
+	Raced     bool  // … and somebody was elected who was eligible by the new one
+	Forgotten int32 // the partition epoch that a proposed growth of the ISR would make, which its leader forgot
+	Granted   bool  // … and it was granted
 	// Lossy are the brokers whose replica lost records and has not fetched them again.
 	Lossy []NodeID
-	// Proposed are brokers whose replica lost records while a leader had proposed to let it into the ISR.
-	Proposed []NodeID
 }
 
 // lossy tells whether a broker's replica has lost records and not fetched them again.
@@ -60,53 +61,46 @@ func (s *State) eligibleHold(tp TopicPartition) bool {
 	return s.World.Rules.On(StrictMinISR) && !s.Truth.partition(s, tp).Raised
 }
 
-// recordsLost notes that a broker's disk has lost records of a partition. It matters if the replica had
-// answered for them: one that is neither in sync nor eligible has to fetch before it counts again, whoever
-// says otherwise (KIP-903).
+// recordsLost notes that a broker's disk has lost records of a partition. Nobody knows that yet, and what was on
+// its way from the life before may even let the replica into the ISR.
 func (s *State) recordsLost(tp TopicPartition, id NodeID) {
-	reg := s.decided().partition(tp)
-	t := s.Truth.partition(s, tp)
-	if reg != nil && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) {
-		if s.proposed(tp, id) && !slices.Contains(t.Proposed, id) {
-			t.Proposed = append(slices.Clone(t.Proposed), id)
-		}
-		return
-	}
-	if !slices.Contains(t.Lossy, id) {
+	if t := s.Truth.partition(s, tp); !slices.Contains(t.Lossy, id) {
 		t.Lossy = append(slices.Clone(t.Lossy), id)
 	}
 }
 
-// proposed tells whether a leader has proposed to let a replica in. While the controllers have no majority the
-// proposal waits, and it is granted if they have not heard by then that the broker has begun a new life.
-func (s *State) proposed(tp TopicPartition, id NodeID) bool {
-	for i := range s.Brokers {
-		if r := s.Brokers[i].replica(tp); r != nil && r.Role == Leader && r.inMaximalISR(id) {
-			return true
-		}
-	}
-	return false
-}
-
-// letIn notes that a replica is in the ISR from now on: one that lost records while this was proposed had
-// answered for them in the life that the controllers knew.
-func (s *State) letIn(tp TopicPartition, isr []NodeID) {
-	t := s.Truth.partition(s, tp)
-	for _, id := range t.Proposed {
-		if slices.Contains(isr, id) {
-			t.Proposed = without(t.Proposed, id)
-			s.recordsLost(tp, id)
+// lossKnown notes that a broker has registered anew. Where it is neither in sync nor eligible any more it has to
+// fetch before it counts again, whatever its disk has lost.
+func (s *State) lossKnown(im *Image, id NodeID) {
+	for _, tp := range im.all() {
+		if reg := im.partition(tp); s.lossy(tp, id) && !slices.Contains(reg.ISR, id) && !slices.Contains(reg.ELR, id) && !slices.Contains(reg.LastKnownELR, id) {
+			s.recordsFetched(tp, id)
 		}
 	}
 }
 
-// registeredAnew notes that the controllers know of a broker's new life: what was proposed for the one before
-// must not be granted any more.
-func (s *State) registeredAnew(id NodeID) {
-	for i := range s.Truth.Partitions {
-		if t := &s.Truth.Partitions[i]; len(t.Proposed) > 0 {
-			t.Proposed = without(t.Proposed, id)
-		}
+// electedEligible notes that an eligible leader is elected in a partition whose minimum ISR was raised: it may
+// lack what the leader before it has committed under the old one, and that is lost.
+func (s *State) electedEligible(old *PartitionRegistration, r *MetadataRecord) {
+	if now := &r.Partition; now.Leader != old.Leader && now.Leader != NoNode && !slices.Contains(old.ISR, now.Leader) {
+		t := s.Truth.partition(s, r.TP)
+		t.Raced = t.Raced || t.Raised
+	}
+}
+
+// forgets notes that metadata of the partition epoch that a leader knows already cancels its proposal to let a
+// replica in (R2.24). The proposal is on its way all the same. If it is granted, the leader's high watermark does
+// not wait for a replica that may be elected: Kafka's own gap in invariants 9 to 13, until the metadata comes.
+func (s *State) forgets(r *Replica, reg *PartitionRegistration) {
+	if r.Change.Kind == PendingExpand && reg.PartitionEpoch == r.PartitionEpoch {
+		s.Truth.partition(s, r.TP).Forgotten = reg.PartitionEpoch + 1
+	}
+}
+
+// grants notes that a forgotten proposal was granted.
+func (s *State) grants(old *PartitionRegistration, r *MetadataRecord) {
+	if t := s.Truth.partition(s, r.TP); t.Forgotten == r.Partition.PartitionEpoch && len(r.Partition.ISR) > len(old.ISR) {
+		t.Granted = true
 	}
 }
 
@@ -114,9 +108,6 @@ func (s *State) registeredAnew(id NodeID) {
 func (s *State) recordsFetched(tp TopicPartition, id NodeID) {
 	if t := s.Truth.partition(s, tp); len(t.Lossy) > 0 {
 		t.Lossy = without(t.Lossy, id)
-	}
-	if t := s.Truth.partition(s, tp); len(t.Proposed) > 0 {
-		t.Proposed = without(t.Proposed, id)
 	}
 }
 
