@@ -191,7 +191,7 @@ func (s *State) unattached(c *Controller, epoch int32) {
 // followLeader begins to follow a leader.
 func (s *State) followLeader(c *Controller, leader NodeID, epoch int32) {
 	voted := NoNode
-	if epoch == c.Quorum.Epoch {
+	if epoch == c.Quorum.Epoch && s.World.Rules.On(PreVote) { // before, the vote was forgotten with a leader
 		voted = c.Quorum.Voted
 	}
 	s.enter(c, QuorumFollower, epoch, leader, voted, s.fetchTimeout(c))
@@ -355,7 +355,9 @@ func (s *State) quorumAnswer(c *Controller, e Event) {
 	if !l.Channel.answers(&e) {
 		return
 	}
-	l.heard()
+	if !l.heard() {
+		return
+	}
 	switch p := e.Payload.(type) {
 	case VoteResponse:
 		s.onVoteAnswered(c, e.From, p)

@@ -20,7 +20,7 @@ func (s *State) startQuorum() *Controller {
 			continue
 		}
 		voted := NoNode // the last voters made up the majority, the others came too late
-		if i > n-s.majority() {
+		if i > n-s.majority() && s.World.Rules.On(PreVote) {
 			voted = FirstController
 		}
 		s.enter(c, QuorumFollower, 1, FirstController, voted, s.fetchTimeout(c))

@@ -14,12 +14,13 @@ type RaftLink struct {
 	Channel      Channel
 	BackoffUntil int64 // µs
 	Broken       int32 // how often in a row the connection has broken
+	Stale        bool  // the answer to the request in flight will be ignored
 }
 
-// reset forgets what is in flight: an answer that still comes is ignored, and the next request may go out, if
-// there is a connection.
+// reset forgets what is in flight: an answer that still comes is ignored. The next request has to wait for it
+// all the same, since a connection carries one at a time (max.in.flight.requests.per.connection).
 func (l *RaftLink) reset() {
-	l.Channel.InFlight = false
+	l.Stale = l.Channel.InFlight
 	if l.Broken == 0 {
 		l.BackoffUntil = 0
 	}
@@ -44,14 +45,18 @@ func (s *State) backOffLink(l *RaftLink) {
 // broken is a link whose other end is gone. Connecting again waits longer each time, from 50 to 500 ms
 // (KafkaRaftManager's reconnect.backoff.ms).
 func (s *State) broken(l *RaftLink) {
-	l.Channel = Channel{Correlation: l.Channel.Correlation}
+	l.Channel, l.Stale = Channel{Correlation: l.Channel.Correlation}, false
 	s.backOffLink(l)
 	l.BackoffUntil = max(l.BackoffUntil, s.Now+min(int64(50_000)<<min(l.Broken, 4), 500_000))
 	l.Broken++
 }
 
-// heard is a link on which an answer came.
-func (l *RaftLink) heard() { l.Broken = 0 }
+// heard takes an answer on a link; true when it is one that is still wanted.
+func (l *RaftLink) heard() bool {
+	wanted := !l.Stale
+	l.Broken, l.Stale = 0, false
+	return wanted
+}
 
 // raftRequest sends a request on a link that is ready for one.
 func (s *State) raftRequest(from, to NodeID, l *RaftLink, p Payload) {
@@ -67,6 +72,7 @@ func (s *State) giveUp(from, to NodeID, l *RaftLink) bool {
 		return false
 	}
 	s.hangUp(from, to, &l.Channel)
+	l.Stale = false
 	return true
 }
 
@@ -80,7 +86,7 @@ func (s *State) fetchTarget(node NodeID, links []RaftLink, leader NodeID, counte
 		if s.giveUp(node, id, &links[i]) && id == leader {
 			silent = true
 		}
-		busy = busy || links[i].Channel.InFlight
+		busy = busy || links[i].Channel.InFlight && !links[i].Stale
 	}
 	switch {
 	case busy:
@@ -92,7 +98,7 @@ func (s *State) fetchTarget(node NodeID, links []RaftLink, leader NodeID, counte
 	start := prng.Below(prng.Draw(s.World.Seed, drawBootstrap, uint64(node), *counter), len(links))
 	for i := range links {
 		at := (start + i) % len(links)
-		if id := FirstController + NodeID(at); id != node && s.Now >= links[at].BackoffUntil {
+		if id := FirstController + NodeID(at); id != node && s.Now >= links[at].BackoffUntil && !links[at].Stale {
 			return id
 		}
 	}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,6 +101,9 @@ func (r *replay) waitReassigned(op Operation, saw json.RawMessage) error {
 // alterTopicConfig sets or deletes properties of a topic; the recording shows the partition, or the topic's
 // records in the metadata log.
 func (r *replay) alterTopicConfig(op Operation, saw json.RawMessage) error {
+	if bytes.Contains(saw, []byte("TimeoutException")) {
+		return r.alterInTime(op, saw)
+	}
 	tp := r.tp(op)
 	image := &r.Metadata().Topics[tp.Topic]
 	given := map[string]any{}

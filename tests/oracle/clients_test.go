@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,7 +33,13 @@ func (r *replay) javaProducerSend(op Operation, saw json.RawMessage) error {
 	if r.rec.Cluster.ZooKeeper {
 		return r.oldProducerSend(op, saw)
 	}
-	given := map[string]any{"acks": op.str("acks")}
+	given := map[string]any{"acks": "all"}
+	if op.has("acks") {
+		given["acks"] = op.str("acks")
+	}
+	if strings.Contains(op.str("note"), "without idempotence") {
+		given["enable.idempotence"] = false
+	}
 	for _, name := range []string{"retries", "delivery.timeout.ms", "request.timeout.ms"} {
 		if n := op.num(name, -1); n >= 0 {
 			given[name] = n
@@ -43,6 +50,9 @@ func (r *replay) javaProducerSend(op Operation, saw json.RawMessage) error {
 	}
 	if given["delivery.timeout.ms"] != nil {
 		given["linger.ms"] = 0
+		if given["request.timeout.ms"] == nil {
+			given["request.timeout.ms"] = min(op.num("delivery.timeout.ms", 0), 30000)
+		}
 	}
 	props, problem := config.ParseProducer(given)
 	if problem != nil {
@@ -59,6 +69,12 @@ func (r *replay) javaProducerSend(op Operation, saw json.RawMessage) error {
 	}
 	n := r.Send(id, topic, -1, partlog.Record{Value: value, Flags: partlog.NullKey, Timestamp: r.Now / millis}, nil)
 	decided := func() bool { return r.Delivery(id, n).Status != machine.DeliveryPending }
+	if bytes.Contains(saw, []byte("no result 15 s after send")) {
+		if r.await(15_000*millis, decided) {
+			return fmt.Errorf("%+v, want no result", r.Delivery(id, n))
+		}
+		return nil
+	}
 	if !r.await(300_000*millis, decided) {
 		return fmt.Errorf("the record is never decided")
 	}

@@ -56,8 +56,9 @@ func (r *replay) produceAtLeader(op Operation, saw json.RawMessage) error {
 }
 
 // raceSeeds are seeds under which a race goes as it went in a recording: whether a replaced disk's directory
-// was assigned before or after its broker was unfenced (ba5).
+// was assigned before or after its broker was unfenced (ba5), or who won an election (ae1).
 var raceSeeds = map[string]uint64{
 	"ba5-disk-replaced-dir-assigned-before-unfence": 5,
 	"ba5-disk-replaced-dir-assigned-after-unfence":  2,
+	"ae1-quorum-follower-stopped-v3.9.2":            2,
 }

@@ -85,8 +85,14 @@ func (r *replay) killInOrder(op Operation, _ json.RawMessage) error {
 
 // startOld starts a broker; some recordings looked at once, and one saw the process end itself.
 func (r *replay) startOld(op Operation, saw json.RawMessage) error {
-	if !op.has("broker") {
-		return fmt.Errorf("%w: starting a controller", errInexpressible)
+	if ids := op.ints("brokers"); len(ids) > 0 {
+		for _, id := range ids {
+			r.Apply(machine.StartBroker{Broker: machine.NodeID(id)})
+		}
+		r.topic = r.topicOf(op, saw)
+		tp := r.tp(op)
+		r.await(patience, func() bool { return len(r.registration(tp).ISR) == len(r.registration(tp).Replicas) })
+		return r.snapshot(op, saw)
 	}
 	id := machine.NodeID(op.num("broker", 0))
 	r.Apply(machine.StartBroker{Broker: id})

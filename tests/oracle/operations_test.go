@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,12 +58,26 @@ var operations = map[string]func(*replay, Operation, json.RawMessage) error{
 	"startIfDead":            (*replay).startIfDead,
 	"consumerReadAll":        (*replay).consumerReadAll,
 
+	"waitQuorumLeader":               (*replay).waitQuorumLeader,
+	"describeQuorumAtEachController": (*replay).describeQuorum,
+	"adminDescribeMetadataQuorum":    (*replay).adminDescribeQuorum,
+	"logsEqual":                      (*replay).logsEqual,
+	"leaderEpochOfPartitions":        (*replay).snapshot,
+	"topics":                         (*replay).topicsThere,
+	"activeBrokers":                  (*replay).activeBrokers,
+	"brokersFencedMeanwhile":         (*replay).fencedMeanwhile,
+	"controllerLogWords":             func(*replay, Operation, json.RawMessage) error { return nil }, // nothing was kept of it
+	"initProducerIdRaw":              (*replay).initProducerID,
+
 	"raiseLeaderEpochs": (*replay).raiseLeaderEpochs,
 	"craftLogs":         (*replay).craftLogs,
 	"truncationResult":  (*replay).truncationResult,
 }
 
 func (r *replay) createTopic(op Operation, saw json.RawMessage) error {
+	if bytes.Contains(saw, []byte(`"result"`)) || bytes.Contains(saw, []byte(`"exception"`)) {
+		return r.createOnly(op, saw)
+	}
 	if !op.has("assignment") && !op.has("replicas") {
 		return fmt.Errorf("%w: placement by Kafka's random placer", errInexpressible)
 	}
@@ -143,9 +158,6 @@ func (r *replay) waitAnyLeader(op Operation, saw json.RawMessage) error {
 }
 
 func (r *replay) kill9(op Operation, _ json.RawMessage) error {
-	if !op.has("broker") {
-		return fmt.Errorf("%w: killing a controller", errInexpressible)
-	}
 	r.Apply(machine.CrashBroker{Broker: machine.NodeID(op.num("broker", 0))})
 	return nil
 }

@@ -3,6 +3,7 @@
 package oracle
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ type Recording struct {
 	Title    string
 	Kafka    string
 	Random   bool
+	Dropped  []string `json:"droppedBecauseDifferent"`
 	Cluster  struct {
 		Controllers []int
 		Brokers     []int
@@ -112,7 +114,7 @@ type logSnapshot struct {
 	Start  *int64
 	LEO    *int64
 	HW     *int64
-	Epochs [][2]int64
+	Epochs epochList
 	// Records are "offset:value@epoch"; only some recordings have them.
 	Records []string
 }
@@ -130,4 +132,15 @@ func sorted(ids []int) []int {
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	return ids
+}
+
+// epochList is an epoch cache; nil when a recording has dropped an entry of it.
+type epochList [][2]int64
+
+// UnmarshalJSON reads a list whose entries may be {}, for dropped.
+func (l *epochList) UnmarshalJSON(data []byte) error {
+	if bytes.Contains(data, []byte("{")) {
+		return nil
+	}
+	return json.Unmarshal(data, (*[][2]int64)(l))
 }

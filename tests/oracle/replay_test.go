@@ -31,6 +31,8 @@ type replay struct {
 	topic       string // the one that steps without a topic mean
 	correlation uint32
 	answers     map[uint32]machine.Payload
+	at          int // the step that is being compared
+	quorum      quorum
 	notes       int // visible changes since the last look
 	producerID  int64
 	saved       map[int]machine.Replica // copies of disks, by broker
@@ -51,12 +53,14 @@ func newReplay(t testing.TB, rec *Recording) *replay {
 	if problem != nil {
 		t.Fatal(problem.Text)
 	}
-	w := machine.World{Brokers: int32(len(rec.Cluster.Brokers)), Seed: max(raceSeeds[rec.Scenario], 1), Tick: 1000, Latency: 300, Broker: broker}
+	w := machine.World{Brokers: int32(len(rec.Cluster.Brokers)), Seed: max(raceSeeds[rec.Scenario], 1), Tick: 1000, Latency: 300, Broker: broker,
+		Controllers: int32(len(rec.Cluster.Controllers))}
 	if err := rec.generation(&w); err != nil {
 		t.Fatal(err)
 	}
 	r.State = machine.New(w)
 	r.run(warmUp)
+	r.prepare()
 	return r
 }
 
@@ -177,6 +181,9 @@ func (r *replay) do(op Operation, saw json.RawMessage) error {
 	run, ok := operations[op.name()]
 	if !ok {
 		return fmt.Errorf("%w: operation %q", errInexpressible, op.name())
+	}
+	if done, err := r.atControllers(op, saw); done {
+		return err
 	}
 	return run(r, op, saw)
 }
