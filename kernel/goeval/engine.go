@@ -89,6 +89,7 @@ func New(opts Options) (*Engine, error) {
 	e.machine.Report = e.goroutinePanicked
 	e.machine.Space.Local = func(p *types.Package) bool { return p == e.pkg || imp.isSource(p) }
 	e.machine.Source = e.genericSource
+	e.machine.Space.Sourced = sourced
 	e.machine.Space.Compiled = imp.compiledType
 	for _, l := range opts.Libraries {
 		if l.Poll != nil {

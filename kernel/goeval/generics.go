@@ -2,6 +2,7 @@ package goeval
 
 import (
 	"archive/zip"
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/types"
@@ -100,11 +101,36 @@ func cutLast(name string) (dir, base string, ok bool) {
 	return name[:i], name[i+1:], true
 }
 
-// genericSource finds the source of a generic function of a compiled package.
+// sourced reports whether a generic type of a compiled package is there as source. It only looks at the
+// text: it is asked while types are made.
+func sourced(obj *types.TypeName) bool {
+	return bytes.Contains(stdlib.Source(obj.Pkg().Path()), []byte("\ntype "+obj.Name()+"["))
+}
+
+func pointee(t types.Type) types.Type {
+	if p, ok := t.(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
+}
+
+// genericSource finds the source of a generic function, or of a method of a generic type, of a compiled
+// package.
 func (e *Engine) genericSource(obj *types.Func) *types.Func {
 	s := e.shadowOf(obj.Pkg().Path())
-	if s == nil || obj.Signature().Recv() != nil {
+	if s == nil {
 		return nil
+	}
+	if recv := obj.Signature().Recv(); recv != nil {
+		named, ok := types.Unalias(pointee(recv.Type())).(*types.Named)
+		if !ok {
+			return nil
+		}
+		t, ok := s.pkg.Scope().Lookup(named.Obj().Name()).(*types.TypeName)
+		if !ok {
+			return nil
+		}
+		return methodOf(t.Type().(*types.Named), obj.Name())
 	}
 	f, _ := s.pkg.Scope().Lookup(obj.Name()).(*types.Func)
 	return f

@@ -12,7 +12,7 @@ import (
 //go:embed exports.zip
 var exports []byte
 
-//go:embed source/*.go.txt
+//go:embed source
 var source embed.FS
 
 // Symbols lists what each package has at run time, by import path.

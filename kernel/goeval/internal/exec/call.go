@@ -178,7 +178,7 @@ func (c *compiler) static(obj *types.Func, id *ast.Ident, pos token.Pos) callee 
 	if in := c.m.Intrinsic(obj.Pkg().Path(), obj.Name()); in != nil {
 		return callee{sig: sig, intrinsic: in}
 	}
-	if local {
+	if local && c.m.hasBody(obj) {
 		return callee{sig: sig, fn: c.m.funcOf(obj)}
 	}
 	fn, ok := c.m.Symbol(obj.Pkg().Path(), obj.Name())

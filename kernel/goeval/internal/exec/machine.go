@@ -155,6 +155,15 @@ func (m *Machine) funcOf(obj *types.Func) *Func {
 	return f
 }
 
+// hasBody reports whether a function of a package given as source is written out there; others are the
+// compiled ones.
+func (m *Machine) hasBody(obj *types.Func) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.funcs[obj.Origin()]
+	return f != nil && (f.code != nil || f.lazy != nil)
+}
+
 // Replace makes callers of old run the body of f from now on.
 func (m *Machine) Replace(f, old *types.Func) {
 	fn := m.funcOf(old)

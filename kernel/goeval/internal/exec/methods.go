@@ -51,6 +51,11 @@ func (c *compiler) methodOn(x value, obj *types.Func, pos token.Pos) callee {
 		return callee{sig: sig, recv: &r, fn: c.methodFunc(obj, x.t)}
 	}
 	if n, ok := types.Unalias(deref(x.t)).(*types.Named); ok && n.Obj().Pkg() != nil {
+		if n.TypeArgs().Len() > 0 {
+			if src := c.m.Source(obj.Origin()); src != nil {
+				return callee{sig: sig, recv: &r, fn: c.methodFunc(src, x.t)}
+			}
+		}
 		if in := c.m.Intrinsic(n.Obj().Pkg().Path(), n.Obj().Name()+"."+obj.Name()); in != nil {
 			return callee{sig: sig, recv: &r, intrinsic: in}
 		}

@@ -19,7 +19,7 @@ func (s *Space) named(t *types.Named) reflect.Type {
 		if err == nil {
 			return r
 		}
-		if t.TypeArgs().Len() == 0 || t.NumMethods() > 0 {
+		if t.TypeArgs().Len() == 0 || t.NumMethods() > 0 && (s.Sourced == nil || !s.Sourced(obj)) {
 			panic(&Refused{t.String(), err.Error()})
 		}
 		// An instance that no compiled code has: it can be made here.

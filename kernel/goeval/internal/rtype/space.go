@@ -17,14 +17,17 @@ type Space struct {
 	direct  map[types.Type]reflect.Type // by pointer: the fast way
 	byID    typeutil.Map                // by identity
 	known   map[reflect.Type]types.Type // of types made here
-	busy    int                         // depth of Of, to finish named types last
-	later   []func()
+	busy    bool                        // a type is being built, and what it is made of
+	fresh   []types.Type                // what was made on the way
+	later   []func()                    // what is done when all are known
 	cells   []*Cell
 	byCell  typeutil.Map
 	changed atomic.Bool // some type has more than one descriptor
 
 	// Compiled finds the run-time type of a compiled defined type; name has the type arguments of an instance.
 	Compiled func(obj *types.TypeName, name string) (reflect.Type, error)
+	// Sourced reports whether the methods of a generic type of a compiled package can be made from source.
+	Sourced func(obj *types.TypeName) bool
 	// Local reports whether a package's types are made here, not compiled.
 	Local func(pkg *types.Package) bool
 	// Method gives the body of a method in t's method set: a func value of type
@@ -63,23 +66,46 @@ func (s *Space) of(t types.Type) reflect.Type {
 	}
 	if r, ok := s.byID.At(t).(reflect.Type); ok {
 		s.direct[t] = r
+		if s.busy {
+			s.fresh = append(s.fresh, t)
+		}
 		return r
 	}
-	s.busy++
-	r := s.build(t)
-	s.busy--
-	s.remember(t, r)
-	if s.busy == 0 {
-		for len(s.later) > 0 {
-			f := s.later[0]
-			s.later = s.later[1:]
-			f()
-		}
+	if s.busy {
+		r := s.build(t)
+		s.remember(t, r)
+		return r
 	}
+	return s.whole(t)
+}
+
+// whole builds t and everything it is made of, or nothing at all: a type that is refused leaves no half-made
+// ones behind.
+func (s *Space) whole(t types.Type) reflect.Type {
+	s.busy = true
+	done := false
+	defer func() {
+		if !done {
+			for _, t := range s.fresh {
+				delete(s.direct, t)
+				s.byID.Delete(t)
+			}
+		}
+		s.busy, s.fresh, s.later = false, nil, nil
+	}()
+	r := s.build(t)
+	s.remember(t, r)
+	for len(s.later) > 0 {
+		f := s.later[0]
+		s.later = s.later[1:]
+		f()
+	}
+	done = true
 	return r
 }
 
 func (s *Space) remember(t types.Type, r reflect.Type) {
+	s.fresh = append(s.fresh, t)
 	s.direct[t] = r
 	s.byID.Set(t, r)
 }
