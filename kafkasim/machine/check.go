@@ -65,6 +65,7 @@ func (s *State) Check() []Violation {
 		c.exposed(tp)
 		c.thin(tp)
 		c.takenBack(tp)
+		c.compaction(tp)
 	}
 	for i := range s.Brokers {
 		for j := range s.Brokers[i].Replicas {

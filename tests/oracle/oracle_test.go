@@ -12,9 +12,7 @@ var recordings = flag.String("recordings", "testdata", "folder of recordings to 
 
 // partly are the recordings that end in steps about something that the simulator does not have; what comes
 // before is compared.
-var partly = map[string]string{
-	"m1-offsets": "compacted topics are not there yet",
-}
+var partly = map[string]string{}
 
 // TestRecordings replays every recording of the folder: what real brokers did is what the simulator does.
 func TestRecordings(t *testing.T) {

@@ -38,6 +38,7 @@ type replay struct {
 	saved       map[int]machine.Replica // copies of disks, by broker
 	rounds      map[machine.TopicPartition][]round
 	pids        map[int64]string // the recording's names for producer ids, by order of appearance
+	pause       int64            // ms before each batch, so that it begins a segment
 }
 
 func newReplay(t testing.TB, rec *Recording) *replay {
@@ -169,7 +170,11 @@ func (r *replay) call(broker int, p machine.Payload) machine.Payload {
 func (r *replay) batch(values []string) partlog.Batch {
 	b := partlog.Batch{ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, Sender: -1, Serial: int32(r.correlation)}
 	for _, v := range values {
-		b.Records.Append(&partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: r.Now / millis}, nil)
+		x := partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: r.Now / millis}
+		if r.compacts() {
+			x = keyed(v, r.Now/millis)
+		}
+		b.Records.Append(&x, nil)
 	}
 	b.MaxTimestamp = r.Now / millis
 	b.Size = partlog.BatchSize(&b.Records)

@@ -27,6 +27,7 @@ func (r *replay) produce(op Operation, saw json.RawMessage) error {
 	if len(values) == 0 {
 		values = []string{"x"}
 	}
+	r.run(r.pause * millis)
 	batch := r.batch(values)
 	return r.send(to, tp, int8(op.num("acks", -1)), op.num("timeoutMs", 4000), batch, saw)
 }
