@@ -3,10 +3,13 @@ package kafkasim
 import (
 	"bytes"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
+
+	"kafkalab/kafkasim/machine"
 )
 
 // story is a run with a bit of everything, for comparing runs.
@@ -37,7 +40,11 @@ func story(seed uint64) *Cluster {
 
 // fingerprint is everything of a run that two runs must have in common.
 func fingerprint(c *Cluster) string {
-	return fmt.Sprintf("%016x %s\n%s", c.Hash(), c, c.Describe())
+	trace := fnv.New64a()
+	for _, x := range c.Trace().Changes {
+		fmt.Fprintf(trace, "%+v\n", x)
+	}
+	return fmt.Sprintf("%016x trace %016x %s\n%s", c.Hash(), trace.Sum64(), c, c.Describe())
 }
 
 func TestSameSeedSameHash(t *testing.T) {
@@ -64,6 +71,39 @@ func TestSameHashInTwoProcesses(t *testing.T) {
 	}
 	if want := []byte(fingerprint(story(7))); !bytes.Contains(out, want) {
 		t.Errorf("the other process saw\n%s\nthis one\n%s", out, want)
+	}
+}
+
+// A fork of a fork that does the same again has the same trace, and a twin of the schedule in the test too.
+func TestSameHashOnAForkOfAFork(t *testing.T) {
+	goOn := func(c *Cluster) string {
+		c.Broker(2).PowerLoss()
+		c.RunFor(1500 * time.Millisecond)
+		c.Producer("checkout").Send("orders", "user-1", "late")
+		c.Broker(2).Start()
+		c.RunFor(3 * time.Second)
+		return fingerprint(c)
+	}
+	c := story(7)
+	f := c.Fork().Fork()
+	f.Fork().Broker(1).Crash() // what one fork does is nothing to the others
+	want := goOn(c)
+	if got := goOn(f); got != want {
+		t.Errorf("a fork of a fork came to\n%s\nits origin to\n%s", got, want)
+	}
+	if got := goOn(story(7)); got != want {
+		t.Errorf("the same again came to\n%s\nthe first time to\n%s", got, want)
+	}
+}
+
+// Every schedule, run twice, comes to the same state and the same trace.
+func TestSchedulesRunTwiceAreTheSame(t *testing.T) {
+	for seed := range uint64(100) {
+		s := drawSchedule(draws(seed))
+		a, b := s.play(machine.NoMutant), s.play(machine.NoMutant)
+		if a, b := fingerprint(a), fingerprint(b); a != b {
+			t.Fatalf("schedule %d ran to\n%s\nand to\n%s", seed, a, b)
+		}
 	}
 }
 

@@ -42,23 +42,13 @@ type failure struct {
 
 // run runs a schedule under a mutant and returns the first thing that broke, nil if nothing did.
 func (s *schedule) run(m machine.Mutant) (f *failure) {
-	r := &running{Cluster: mutantCluster(s.world.config(), m), large: s.world.small}
+	r := s.start(m)
 	defer func() {
 		if x := recover(); x != nil {
 			f = &failure{0, fmt.Sprint("panic: ", x), r.Cluster}
 		}
 	}()
-	r.Watch(true)
-	r.CreateTopic("t", s.world.partitions, s.world.factor, s.world.topic())
-	for _, i := range s.world.producers {
-		conf := Config{"request.timeout.ms": 150, "delivery.timeout.ms": 900}
-		for k, v := range producerKinds[i] {
-			conf[k] = v
-		}
-		r.producers = append(r.producers, r.NewProducer(fmt.Sprint("p", i), conf))
-	}
-	r.reader = r.NewConsumer("c", Config{"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}).Assign("t")
-	r.RunFor(ms(5))
+	r.setUp(s)
 	for _, o := range s.ops {
 		r.act(o)
 		if f := r.broken(); f != nil {
@@ -72,6 +62,35 @@ func (s *schedule) run(m machine.Mutant) (f *failure) {
 		return r.calmDown()
 	}
 	return nil
+}
+
+// play runs a schedule to its end and returns the cluster.
+func (s *schedule) play(m machine.Mutant) *Cluster {
+	r := s.start(m)
+	r.setUp(s)
+	for _, o := range s.ops {
+		r.act(o)
+	}
+	return r.Cluster
+}
+
+func (s *schedule) start(m machine.Mutant) *running {
+	return &running{Cluster: mutantCluster(s.world.config(), m), large: s.world.small}
+}
+
+// setUp makes a schedule's topic and clients.
+func (r *running) setUp(s *schedule) {
+	r.Watch(true)
+	r.CreateTopic("t", s.world.partitions, s.world.factor, s.world.topic())
+	for _, i := range s.world.producers {
+		conf := Config{"request.timeout.ms": 150, "delivery.timeout.ms": 900}
+		for k, v := range producerKinds[i] {
+			conf[k] = v
+		}
+		r.producers = append(r.producers, r.NewProducer(fmt.Sprint("p", i), conf))
+	}
+	r.reader = r.NewConsumer("c", Config{"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}).Assign("t")
+	r.RunFor(ms(5))
 }
 
 func (r *running) broken() *failure {
@@ -93,6 +112,7 @@ func (r *running) calmDown() *failure {
 			r.Broker(i + 1).Slow(0)
 		}
 	}
+	r.startAll()
 	for range 2 {
 		r.RunFor(ms(600)) // one that was stopping may stop only now
 		r.startAll()
@@ -118,6 +138,13 @@ func (r *running) startAll() {
 			b.Start()
 		} else if b.state().Paused {
 			b.Resume()
+		}
+	}
+	for i := range r.s.Controllers {
+		if x := r.Controller(int(machine.FirstController) + i); !x.state().Running {
+			x.Start()
+		} else if x.state().Paused {
+			x.Resume()
 		}
 	}
 }
@@ -209,6 +236,8 @@ func (r *running) act(o op) {
 		if hw := r.Partition("t", 0).HighWatermark; hw > 0 && o.n%2 == 0 {
 			r.DeleteRecords("t", 0, hw)
 		}
+	case opController:
+		r.actOnController(o)
 	default:
 		r.actOnBroker(o)
 	}
@@ -246,7 +275,9 @@ func (r *running) actOnBroker(o op) {
 	case o.kind == opCutOneWay && b.ID() != other.ID():
 		r.CutOneWay(b, other)
 	case o.kind == opIsolate && o.n%2 == 0:
-		r.Cut(b, "controller")
+		for i := range r.s.Controllers {
+			r.Cut(b, r.Controller(int(machine.FirstController)+i))
+		}
 	case o.kind == opIsolate:
 		r.Isolate(b)
 	case o.kind == opHeal:
@@ -255,6 +286,29 @@ func (r *running) actOnBroker(o op) {
 		r.Latency(b, other, ms([]int{1, 3, 10, 40}[o.n%4]))
 	case o.kind == opSlow:
 		b.Slow(ms(o.n % 3 * 4))
+	}
+}
+
+// actOnController ends a controller or lets it come back, if there are several.
+func (r *running) actOnController(o op) {
+	if len(r.s.Controllers) == 1 {
+		return
+	}
+	x := r.Controller(int(machine.FirstController) + o.a%len(r.s.Controllers))
+	if active := r.s.ActiveController(); active != nil && o.n%2 == 0 {
+		x = r.Controller(int(active.ID))
+	}
+	switch up := x.state().Running; {
+	case !up:
+		x.Start()
+	case x.state().Paused:
+		x.Resume()
+	case o.n%5 == 4:
+		x.Pause()
+	case o.n%5 == 3:
+		r.Isolate(x)
+	default:
+		x.Crash()
 	}
 }
 
@@ -278,7 +332,11 @@ func (r *running) meddle(o op) {
 // reassign moves the first partition by one broker, or cancels that.
 func (r *running) reassign(o op) {
 	if o.n%3 == 0 {
-		r.CancelReassign("t", 0)
+		// With unclean elections a way back to replicas that are all down leaves the ISR with who came in
+		// between, who is no replica any more: invariant 1 breaks, by the rules as they are.
+		if !r.s.Metadata().Topics[0].Props.UncleanLeaderElectionEnable {
+			r.CancelReassign("t", 0)
+		}
 		return
 	}
 	var to []int

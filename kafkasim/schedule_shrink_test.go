@@ -27,7 +27,7 @@ func (s schedule) shrink(m machine.Mutant, number int) schedule {
 	}
 	for _, simpler := range []func(*shape){
 		func(w *shape) { w.small = false }, func(w *shape) { w.flush = false }, func(w *shape) { w.rebalance = false },
-		func(w *shape) { w.unclean = false }, func(w *shape) { w.partitions = 1 }, func(w *shape) { w.latency = 1 },
+		func(w *shape) { w.unclean = false }, func(w *shape) { w.partitions = 1 }, func(w *shape) { w.controllers = 1 }, func(w *shape) { w.latency = 1 },
 		func(w *shape) { w.producers = w.producers[:1] }, func(w *shape) { w.elr = false }, func(w *shape) { w.minISR = 1 },
 	} {
 		x := s

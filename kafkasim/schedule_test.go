@@ -19,6 +19,7 @@ type shape struct {
 	seed, brokers, factor, minISR, partitions int
 	elr, unclean, rebalance, small, flush     bool
 	latency                                   int // ms
+	controllers                               int
 	producers                                 []int
 }
 
@@ -57,6 +58,7 @@ const (
 	opShrunk // until the ISR of the first partition has got smaller, or a second has passed
 	opMoved  // until its leader is another one
 	opRestart
+	opController
 	opKinds
 )
 
@@ -64,7 +66,7 @@ const (
 var weights = [opKinds]int{
 	opSend: 30, opRun: 24, opSteps: 5, opPoll: 4, opCrash: 7, opPower: 3, opStop: 3, opStart: 5, opStartAll: 4, opPause: 3, opResume: 4,
 	opCut: 4, opCutOneWay: 2, opIsolate: 4, opHeal: 5, opLatency: 3, opDrop: 2, opDelay: 3, opDeliver: 2, opHold: 4, opRelease: 4,
-	opElect: 1, opUnclean: 1, opReassign: 1, opAlter: 1, opDelete: 1, opSlow: 1, opShrunk: 6, opMoved: 6, opRestart: 4,
+	opElect: 1, opUnclean: 1, opReassign: 1, opAlter: 1, opDelete: 1, opSlow: 1, opShrunk: 6, opMoved: 6, opRestart: 4, opController: 3,
 }
 
 // chooser draws a number below n.
@@ -89,6 +91,7 @@ func drawSchedule(pick chooser) schedule {
 	w.minISR, w.partitions = 1+pick(min(w.factor, 3)), 1+pick(4)/3
 	w.elr, w.unclean, w.rebalance, w.small, w.flush = pick(2) == 0, pick(5) == 0, pick(8) == 0, pick(3) == 0, pick(6) == 0
 	w.latency = []int{1, 1, 1, 5}[pick(4)]
+	w.controllers = []int{1, 1, 1, 1, 3, 3, 5, 1}[pick(8)]
 	for i := range producerKinds {
 		if pick(2) == 0 {
 			w.producers = append(w.producers, i)
@@ -132,7 +135,7 @@ func (w *shape) config() World {
 	} else {
 		conf["auto.leader.rebalance.enable"] = false
 	}
-	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Switches: map[string]bool{"eligible.leader.replicas": w.elr}}
+	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Controllers: w.controllers, Switches: map[string]bool{"eligible.leader.replicas": w.elr}}
 }
 
 func (w *shape) topic() Config {
