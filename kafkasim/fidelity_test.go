@@ -14,11 +14,25 @@ import (
 	"kafkalab/kafkasim/machine"
 )
 
-// ruleID is a rule as code cites it: R1.12a is a part of R1.12.
-var ruleID = regexp.MustCompile(`\b(R\d+\.\d+|[PCO]-\d+)[a-z]?\b`)
+// ruleID is a rule as code cites it: R1.12a is a part of R1.12, and three rules have a letter of their own.
+var ruleID = regexp.MustCompile(`\b(R1\.16b|R2\.11[bc]|R\d+\.\d+|[PCO]-\d+)[a-z]?\b`)
 
 // ruleRange is a run of rules: "P-82 to P-86", "R3.15–R3.18".
-var ruleRange = regexp.MustCompile(`\b([PCO])-(\d+)(?: to |–)[PCO]-(\d+)`)
+var ruleRange = regexp.MustCompile(`\b([PCO]-|R\d\.)(\d+)(?: to |–)(?:[PCO]-|R\d\.)(\d+)`)
+
+// replicationRules are all R-rules: every one must be listed.
+func replicationRules() []string {
+	list := []string{"R1.16b", "R2.11b", "R2.11c"}
+	for _, r := range []struct {
+		chapter string
+		last    int
+	}{{"R1.", 32}, {"R2.", 24}, {"R3.", 35}, {"R4.", 11}, {"R7.", 15}} {
+		for n := 1; n <= r.last; n++ {
+			list = append(list, r.chapter+itoa(n))
+		}
+	}
+	return list
+}
 
 // sources calls f with every Go file and story that may cite a rule.
 func sources(t *testing.T, f func(path, text string)) {
@@ -37,8 +51,8 @@ func sources(t *testing.T, f func(path, text string)) {
 	}
 }
 
-// FIDELITY.md and the code agree: what is cited is listed and not absent, what is called modelled is cited.
-func TestFidelityIsWhatTheCodeCites(t *testing.T) {
+// listed reads FIDELITY.md: the state of every rule. A rule of replication has a fourth column, its place in Kafka.
+func listed(t *testing.T) map[string]string {
 	state := map[string]string{}
 	file, err := os.Open("FIDELITY.md")
 	if err != nil {
@@ -60,27 +74,80 @@ func TestFidelityIsWhatTheCodeCites(t *testing.T) {
 		if strings.TrimSpace(cells[3]) == "" {
 			t.Errorf("%s: no word about it", id)
 		}
+		if replication := id[0] == 'R'; replication && (len(cells) != 6 || !kafkaPlace.MatchString(cells[4])) || !replication && len(cells) != 5 {
+			t.Errorf("%s: its columns are %q", id, cells[1:len(cells)-1])
+		}
 		state[id] = s
 	}
-	cited := map[string]bool{}
+	return state
+}
+
+// kafkaPlace is one or two classes of Kafka, with a method or without, proposals or issues.
+var kafkaPlace = regexp.MustCompile("^ (`[A-Z]\\w+(\\.\\w+)?`|(KIP|KAFKA)-\\d+)(, (`[A-Z]\\w+(\\.\\w+)?`|(KIP|KAFKA)-\\d+))? $")
+
+// citations are the rules that code cites, and those that tests, stories and recordings cite.
+func citations(t *testing.T, state map[string]string) (code, tests map[string]bool) {
+	code, tests = map[string]bool{}, map[string]bool{}
 	sources(t, func(path, text string) {
+		cited := code
+		if strings.HasPrefix(path, "..") || strings.HasSuffix(path, "_test.go") {
+			cited = tests
+		}
 		for _, m := range ruleID.FindAllStringSubmatch(text, -1) {
 			cited[m[1]] = true
-			switch state[m[1]] {
-			case "":
+			if state[m[1]] == "" {
 				t.Errorf("%s cites %s, which FIDELITY.md does not list", path, m[1])
 			}
 		}
 		for _, m := range ruleRange.FindAllStringSubmatch(text, -1) {
 			for n := number(m[2]); n <= number(m[3]); n++ {
-				cited[m[1]+"-"+itoa(n)] = true
+				cited[m[1]+itoa(n)] = true
 			}
 		}
 	})
+	return code, tests
+}
+
+// FIDELITY.md and the code agree: what is cited is listed, and what is called modelled is cited, in code and, if
+// it is a rule of replication, in a test.
+func TestFidelityIsWhatTheCodeCites(t *testing.T) {
+	state := listed(t)
+	code, tests := citations(t, state)
 	for id, s := range state {
-		if s == "modelled" && !cited[id] {
+		switch {
+		case s != "modelled":
+		case !code[id] && !tests[id]:
 			t.Errorf("%s is called modelled, and nothing cites it", id)
+		case id[0] == 'R' && !code[id]:
+			t.Errorf("%s is called modelled, and no code cites it", id)
+		case id[0] == 'R' && !tests[id]:
+			t.Errorf("%s is called modelled, and no test cites it", id)
 		}
+	}
+}
+
+// Every rule of replication is listed, nothing else is, and few are absent.
+func TestFidelityListsEveryReplicationRule(t *testing.T) {
+	state := listed(t)
+	all, absent, rows := replicationRules(), 0, 0
+	for _, id := range all {
+		switch state[id] {
+		case "":
+			t.Errorf("%s is not listed", id)
+		case "absent":
+			absent++
+		}
+	}
+	for id := range state {
+		if id[0] == 'R' {
+			rows++
+		}
+	}
+	if rows != len(all) {
+		t.Errorf("%d rules of replication are listed, there are %d", rows, len(all))
+	}
+	if absent*20 > len(all) {
+		t.Errorf("%d of %d rules are absent", absent, len(all))
 	}
 }
 

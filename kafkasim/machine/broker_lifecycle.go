@@ -105,7 +105,8 @@ func (s *State) talkAt(b *Broker, at int64) {
 }
 
 // onHeartbeatTimer talks to the controller, every broker.heartbeat.interval.ms (R3.4). A request without an
-// answer by then is given up.
+// answer by then is given up, and nothing else follows: a leader that the controller does not hear goes on
+// leading until it reads of its successor (R3.8, R4.5).
 func (s *State) onHeartbeatTimer(b *Broker, e Event) {
 	l := &b.Lifecycle
 	if e.At != l.WakeAt {

@@ -72,7 +72,7 @@ func TestG2AnswerWithTheOldHighWatermark(t *testing.T) {
 	}
 }
 
-// G3 (R1.14, R1.15, R1.21, R1.23, R2.15): one of three hangs. acks=all waits for it, times out, and never
+// G3 (R1.14, R1.15, R1.16b, R1.21, R1.23, R2.15): one of three hangs. acks=all waits for it, times out, and never
 // gets 20; the ISR shrinks at the first tick later than 30 s after it was last caught up; then the high
 // watermark jumps, and a retry is answered with the offset of the first attempt.
 func TestG3HungFollowerHoldsAcksAllBack(t *testing.T) {

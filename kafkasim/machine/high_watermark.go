@@ -12,7 +12,10 @@ import (
 // min ISR), KIP-903 (broker epochs).
 
 // advanceHighWatermark is R1.17. It is evaluated at each credited fetch, each append, each committed change
-// of the ISR and each change of the metadata, and never by the clock. It tells whether it moved.
+// of the ISR and each change of the metadata, and never by the clock. It tells whether it moved. With an ISR
+// of one it follows the append (R1.20), and with a minimum of 1 an acks=all record is then in one page cache
+// only (R4.9). What lies below it is on every member of the maximal ISR: safe while one of those that may be
+// elected keeps it (R4.8).
 func (s *State) advanceHighWatermark(b *Broker, r *Replica) bool {
 	if s.World.Rules.On(StrictMinISR) && len(r.ISR) < b.Image.effectiveMinISR(r.TP) && !s.mutant(HighWatermarkUnderMin) {
 		return false // the committed ISR counts, even if a pending growth would be enough (R1.22)
@@ -69,7 +72,8 @@ func (s *State) caughtUp(b *Broker, r *Replica, x *Remote) bool {
 }
 
 // creditFetch takes a follower's fetch as its acknowledgement of everything below the fetch offset (R2.12),
-// and does what follows from it: the ISR may grow (R2.17), the high watermark may move (R1.17).
+// and does what follows from it: the ISR may grow (R2.17), the high watermark may move (R1.17). The follower
+// learns of that with a later answer: this one has the high watermark of before (R2.7).
 func (s *State) creditFetch(b *Broker, r *Replica, m *FetchRequest, p *FetchPart) Code {
 	i := slices.IndexFunc(r.Remotes, func(x Remote) bool { return x.Broker == m.Replica })
 	x := &r.Remotes[i]

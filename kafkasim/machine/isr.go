@@ -48,7 +48,9 @@ func (s *State) isrEligible(b *Broker, x *Remote) bool {
 
 // maybeExpandISR is R2.17, at each credited fetch. The follower need not have the leader's end: the high
 // watermark and the start of the epoch are enough. Without the second condition a follower that has only
-// reached a stale high watermark could join, and win an election without the new leader's records.
+// reached a stale high watermark could join, and win an election without the new leader's records. While the
+// high watermark stands still below the minimum ISR, a follower far behind joins early, and may be thrown out
+// again (R2.18). This is the last step of every return to the ISR (R4.4).
 func (s *State) maybeExpandISR(b *Broker, r *Replica, x *Remote) {
 	if r.Change.Kind != NoChange || slices.Contains(r.ISR, x.Broker) || !s.isrEligible(b, x) ||
 		x.End < r.Log.HighWatermark && !s.mutant(ExpandsBelowHighWatermark) ||

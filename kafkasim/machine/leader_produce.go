@@ -48,6 +48,7 @@ func (s *State) onProduce(b *Broker, e Event, m ProduceRequest) {
 	case m.Acks == 0:
 		s.replyNothing(b, e)
 	case m.Acks == -1 && failed < len(parts):
+		// R1.16b: it waits as long as the producer said, from now on.
 		d := DelayedProduce{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.TimeoutMs*1000, Parts: parts}
 		if !s.tryProduce(b, &d) {
 			b.Produces = append(b.Produces, d)

@@ -97,7 +97,8 @@ func TestFollowersEndMayGoDown(t *testing.T) {
 	b.expectLog(1, tp, 4, 4)
 }
 
-// R1.28: the epoch is checked before everything else, by fetches, ListOffsets and epoch queries alike.
+// R1.28: the epoch is checked before everything else, by fetches, ListOffsets and epoch queries (R2.11c)
+// alike.
 func TestEpochsFence(t *testing.T) {
 	b := newBench(t, 2)
 	tp := b.crafted(5, []NodeID{1, 2}, []NodeID{1, 2}, craft(epochRun{4, 2}), craft(epochRun{4, 2}))
@@ -201,7 +202,7 @@ func TestAnswersToAProposal(t *testing.T) {
 	}
 }
 
-// R1.11: which error a broker gives that cannot serve.
+// R1.10, R1.11: which error a broker gives that cannot serve, and for acks that do not exist.
 func TestLookupErrors(t *testing.T) {
 	b := newBench(t, 3)
 	tp := b.topic("orders", 1, []NodeID{1, 2})

@@ -61,7 +61,8 @@ func (c *partitionChange) build() (PartitionRegistration, bool) {
 		}
 		next.Leader = leader
 	}
-	// R3.12: without ELR the last member stays in the ISR, leader or not.
+	// R3.12: without ELR the last member stays in the ISR, leader or not. If it has lost committed records, it
+	// leads again and the others truncate to its log (R4.10).
 	if len(c.isr) > 0 || c.elrEnabled || c.election == UncleanElection && c.rules.Without(LastMemberStays) || c.mutant == LastMemberLeaves {
 		next.ISR = c.isr
 	}

@@ -33,7 +33,7 @@ func TestMinimumCountsTheCommittedISR(t *testing.T) {
 	}
 }
 
-// R1.21: a follower that is to join counts for the high watermark at once, caught up or not.
+// R1.4, R1.21: a follower that is to join counts for the high watermark at once, caught up or not.
 func TestPendingGrowthHoldsTheHighWatermark(t *testing.T) {
 	b, tp := growing(t, 1)
 	hw := b.log(1, tp).HighWatermark
@@ -45,7 +45,7 @@ func TestPendingGrowthHoldsTheHighWatermark(t *testing.T) {
 	}
 }
 
-// R2.24: the answer to an AlterPartition may be faster than the metadata log; what the log then brings of the
+// R1.8, R2.24: the answer to an AlterPartition may be faster than the metadata log; what the log then brings of the
 // time before changes nothing.
 func TestOlderMetadataChangesNothing(t *testing.T) {
 	b := newBench(t, 2)
@@ -60,7 +60,7 @@ func TestOlderMetadataChangesNothing(t *testing.T) {
 	}
 }
 
-// R2.24: metadata of the partition epoch that a leader knows from an AlterPartition response cancels what it has
+// R1.8, R2.24: metadata of the partition epoch that a leader knows from an AlterPartition response cancels what it has
 // proposed since, and that may still be granted. Until the metadata brings it, a member of the ISR does not hold
 // the high watermark back: what Kafka's rules allow, and the Truth remembers.
 func TestCancelledProposalIsGranted(t *testing.T) {

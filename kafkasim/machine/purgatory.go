@@ -72,7 +72,8 @@ func (s *State) highWatermarkMoved(b *Broker, tp TopicPartition) {
 }
 
 // onPurgatoryTimer ends the requests whose time is over: a produce with REQUEST_TIMED_OUT for what still
-// waits (R1.14), a fetch with whatever there is.
+// waits (R1.14), a fetch with whatever there is. What was appended stays in the log and may still be
+// committed (R4.7).
 func (s *State) onPurgatoryTimer(b *Broker, e Event) {
 	if e.At != b.PurgatoryAt {
 		return

@@ -165,7 +165,8 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 	s.completeDeletes(b)
 }
 
-// becomeLeader is R1.8. The ISR of the record is committed and cancels any change that was on its way.
+// becomeLeader is R1.8. The ISR of the record is committed and cancels any change that was on its way. The
+// high watermark is what this replica knew as a follower, maybe less than what the old leader showed (R4.6).
 func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) {
 	was, sameEpoch := r.Role, reg.LeaderEpoch == r.LeaderEpoch
 	r.Role, r.Leader, r.Replicas = Leader, b.ID, reg.Replicas
