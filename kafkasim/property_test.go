@@ -14,9 +14,10 @@ import (
 func TestRandomCommandsKeepTheInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := World{
-			Brokers: rapid.IntRange(1, 4).Draw(t, "brokers"), Seed: uint64(rapid.IntRange(0, 1000).Draw(t, "seed")),
+			Brokers: rapid.IntRange(1, 4).Draw(t, "brokers"), Controllers: rapid.SampledFrom([]int{1, 1, 3}).Draw(t, "controllers"), Seed: uint64(rapid.IntRange(0, 1000).Draw(t, "seed")),
 			Config: Config{"broker.session.timeout.ms": 90, "broker.heartbeat.interval.ms": 20, "replica.lag.time.max.ms": 200,
-				"replica.fetch.wait.max.ms": 20, "replica.fetch.backoff.ms": 10},
+				"replica.fetch.wait.max.ms": 20, "replica.fetch.backoff.ms": 10,
+				"controller.quorum.fetch.timeout.ms": 200, "controller.quorum.election.timeout.ms": 100, "controller.quorum.request.timeout.ms": 200},
 		}
 		r := &randomRun{T: t, c: New(w)}
 		r.setUp()
@@ -58,7 +59,7 @@ func (r *randomRun) setUp() {
 // act does one thing that is possible now.
 func (r *randomRun) act() {
 	b := r.c.Broker(rapid.IntRange(1, len(r.c.s.Brokers)).Draw(r.T, "broker"))
-	switch rapid.IntRange(0, 13).Draw(r.T, "what") {
+	switch rapid.IntRange(0, 14).Draw(r.T, "what") {
 	case 0, 1, 2:
 		p := r.producer[rapid.IntRange(0, len(r.producer)-1).Draw(r.T, "producer")]
 		for i := range rapid.IntRange(1, 5).Draw(r.T, "records") {
@@ -103,6 +104,23 @@ func (r *randomRun) act() {
 			r.producer[i] = r.c.Producer(p.ID())
 		}
 		r.reader = r.c.Consumer("reader")
+	case 14:
+		r.controller()
+	}
+}
+
+// controller makes a controller fail or return.
+func (r *randomRun) controller() {
+	x := r.c.Controller(3000 + rapid.IntRange(1, len(r.c.s.Controllers)).Draw(r.T, "controller"))
+	switch {
+	case !x.state().Running:
+		x.Start()
+	case x.state().Paused:
+		x.Resume()
+	case rapid.Bool().Draw(r.T, "pause"):
+		x.Pause()
+	default:
+		x.Crash()
 	}
 }
 
