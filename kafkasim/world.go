@@ -88,9 +88,7 @@ func (w World) filled() World {
 			misuse(where, "%s: %v: want whole microseconds, from 1µs to 1h", d.name, d.value)
 		}
 	}
-	if w.Controllers > 1 && !w.quorum() {
-		misuse(where, "Controllers: %d: Kafka %s without the switch \"kraft\" has a ZooKeeper, and here one controller beside it", w.Controllers, w.Kafka)
-	}
+	w.Controllers = max(w.Controllers, 1)
 	return w
 }
 
