@@ -196,7 +196,7 @@ func TestAllErrorsOfACell(t *testing.T) {
 		"f := g\ng := 1\nh()":                                {"1: undefined: g", "3: undefined: h"},
 		"func f()\nfunc g() { h() }":                         {"1: missing function body", "2: undefined: h"},
 		"x x\ny y\nz := 1":                                   {"1: syntax error: expected ';', found x"},
-		"a := 1 +\n":                                         {"2: syntax error: expected operand, found '}'"},
+		"a := 1 +\n":                                         {"1: syntax error: expected operand, found the end of the cell"},
 		"if true {\n\tu := 1\n}\nx.y":                        {"2: declared and not used: u", "4: undefined: x"},
 	} {
 		o := s.run(code)
