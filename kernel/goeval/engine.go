@@ -83,6 +83,7 @@ func New(opts Options) (*Engine, error) {
 	}
 	e.machine = exec.NewMachine(e.fset)
 	e.machine.MaxAlloc = uintptr(e.memoryLimit() / 2)
+	e.machine.Room = e.room
 	e.machine.Symbol = e.symbol
 	e.machine.Intrinsic = e.intrinsic
 	e.machine.Print = func(run *exec.Run, text string) { e.write(run, "stderr", text) }

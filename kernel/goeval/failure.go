@@ -91,7 +91,7 @@ func (s *source) caret(line, col int) []string {
 	}
 	text := s.lines[line-1]
 	pad := []rune{}
-	for _, r := range text[:min(col-1, len(text))] {
+	for _, r := range text[:max(0, min(col-1, len(text)))] {
 		if r != '\t' {
 			r = ' '
 		}

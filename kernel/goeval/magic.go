@@ -34,8 +34,9 @@ func (e *Engine) cutMagics(text string) []piece {
 	}
 	var all []piece
 	from, magics := 0, 0
+	seen := map[string]bool{}
 	for magics < maxMagics {
-		at := e.nextMagic(text, from)
+		at := e.nextMagic(text, from, seen)
 		if at < 0 {
 			break
 		}
@@ -77,16 +78,19 @@ func magicAt(text string, at int) piece {
 	return p
 }
 
-// nextMagic finds the next magic from a byte on: a sign that begins both a line and a statement.
-func (e *Engine) nextMagic(text string, from int) int {
+// nextMagic finds the next magic from a byte on: a sign that begins both a line and a statement. It notes
+// the identifiers that it has seen.
+func (e *Engine) nextMagic(text string, from int, seen map[string]bool) int {
 	rest := []byte(text[from:])
 	f := token.NewFileSet().AddFile("", -1, len(rest))
 	var s scanner.Scanner
 	s.Init(f, rest, func(token.Position, string) {}, 0)
 	depth, begins := 0, true
 	for {
-		pos, tok, _ := s.Scan()
+		pos, tok, lit := s.Scan()
 		switch tok {
+		case token.IDENT:
+			seen[lit] = true
 		case token.EOF:
 			return -1
 		case token.LPAREN, token.LBRACE, token.LBRACK:
@@ -96,7 +100,7 @@ func (e *Engine) nextMagic(text string, from int) int {
 		case token.REM, token.NOT:
 			at := from + f.Offset(pos)
 			line := strings.LastIndexByte(text[:at], '\n') + 1
-			if begins && depth <= 0 && strings.TrimSpace(text[line:at]) == "" && (tok == token.REM || !e.negation(text, at)) {
+			if begins && depth <= 0 && strings.TrimSpace(text[line:at]) == "" && (tok == token.REM || !e.negation(text[at+1:], seen)) {
 				return at
 			}
 		}
@@ -104,10 +108,9 @@ func (e *Engine) nextMagic(text string, from int) int {
 	}
 }
 
-// negation tells Go's !x from a shell command: an operand follows that cannot begin a command, or a name
-// that Go knows.
-func (e *Engine) negation(text string, at int) bool {
-	rest := text[at+1:]
+// negation tells Go's !x from a shell command: what follows cannot begin a command, or it is a name that Go
+// knows.
+func (e *Engine) negation(rest string, seen map[string]bool) bool {
 	n := 0
 	for n < len(rest) && isIdent(rest[n]) {
 		n++
@@ -120,7 +123,7 @@ func (e *Engine) negation(text string, at int) bool {
 		}
 		return false
 	}
-	return strings.HasPrefix(rest[n:], "(") || e.knows(rest[:n]) || mentionsName(text[:at], rest[:n])
+	return strings.HasPrefix(rest[n:], "(") || seen[rest[:n]] || e.knows(rest[:n])
 }
 
 // knows reports whether a name means something in the session.
@@ -128,21 +131,6 @@ func (e *Engine) knows(name string) bool {
 	e.checking.Lock()
 	defer e.checking.Unlock()
 	return elems(e.pkg.Scope())[name] != nil || types.Universe.Lookup(name) != nil || e.names[name] != "" || e.imp.names[name] != ""
-}
-
-// mentionsName reports whether name is an identifier of the text.
-func mentionsName(text, name string) bool {
-	for _, t := range tokens(text) {
-		if t.tok == token.IDENT && t.lit == name {
-			return true
-		}
-	}
-	return false
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // only is the text with blanks in the place of everything outside from and to, so that positions agree.

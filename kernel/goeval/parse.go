@@ -19,7 +19,34 @@ type source struct {
 }
 
 func newSource(count int, text string) *source {
-	return &source{count: count, text: text, lines: strings.Split(text, "\n")}
+	if rest, ok := strings.CutPrefix(text, "\ufeff"); ok {
+		text = "   " + rest // a byte order mark means nothing; places stay
+	}
+	s := &source{count: count, text: text, lines: strings.Split(text, "\n")}
+	for i, line := range s.lines {
+		s.lines[i] = strings.TrimSuffix(line, "\r")
+	}
+	return s
+}
+
+// plainLines is the text without line directives: places in a cell are those of the cell.
+func plainLines(text string) []byte {
+	b := []byte(text)
+	if !strings.Contains(text, "//line ") && !strings.Contains(text, "/*line ") {
+		return b
+	}
+	f := token.NewFileSet().AddFile("", -1, len(b))
+	var s scanner.Scanner
+	s.Init(f, []byte(text), func(token.Position, string) {}, scanner.ScanComments)
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return b
+		}
+		if tok == token.COMMENT && strings.HasPrefix(lit[2:], "line ") {
+			b[f.Offset(pos)+2] = 'L'
+		}
+	}
 }
 
 // label names the cell, or the file, in front of a line and a column.
@@ -66,7 +93,7 @@ type parsed struct {
 // parse reads a cell. Declarations and statements may follow each other in any order.
 func (e *Engine) parse(src *source) (*parsed, error) {
 	segs := split(src.text)
-	decl, stmt := []byte(src.text), []byte(src.text)
+	decl, stmt := plainLines(src.text), plainLines(src.text)
 	p := &parsed{src: src, unresolved: map[string][]*ast.Ident{}}
 	stmts := false
 	for _, s := range segs {
@@ -103,11 +130,60 @@ func (e *Engine) parse(src *source) (*parsed, error) {
 			p.collect(f)
 		}
 	}
+	if pos := p.tooDeep(); pos.IsValid() {
+		p.decls, p.stmts = nil, nil // nobody looks at them any more
+		at := e.fset.PositionFor(pos, false)
+		errs = append(errs, &scanner.Error{Pos: at, Msg: fmt.Sprintf("a type is nested more than %d deep", maxTypeDepth)})
+	}
 	if len(errs) > 0 {
 		sort.Sort(errs)
 		return p, errs
 	}
 	return p, nil
+}
+
+// maxTypeDepth bounds types in types: the cost of comparing deep ones grows without measure.
+const maxTypeDepth = 250
+
+// tooDeep finds a type that is nested too deep.
+func (p *parsed) tooDeep() (at token.Pos) {
+	for _, f := range p.files {
+		depth := 0
+		var stack []bool
+		ast.Inspect(f, func(n ast.Node) bool {
+			if n == nil {
+				last := len(stack) - 1
+				if stack[last] {
+					depth--
+				}
+				stack = stack[:last]
+				return true
+			}
+			if at.IsValid() {
+				return false
+			}
+			is := isTypeNode(n)
+			stack = append(stack, is)
+			if is {
+				if depth++; depth > maxTypeDepth {
+					at = n.Pos()
+				}
+			}
+			return true
+		})
+		if at.IsValid() {
+			return at
+		}
+	}
+	return token.NoPos
+}
+
+func isTypeNode(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.ArrayType, *ast.StarExpr, *ast.ChanType, *ast.MapType, *ast.StructType, *ast.FuncType, *ast.InterfaceType, *ast.IndexExpr, *ast.IndexListExpr:
+		return true
+	}
+	return false
 }
 
 const foundEnd = "found the end of the cell"

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"maps"
 	"slices"
+	"strings"
 
 	"kafkalab/kernel/goeval/internal/exec"
 )
@@ -131,17 +132,19 @@ func cut(code string, offset int) (text, prefix string, inString, inComment bool
 		prefix = head[start:]
 		text = head[:start] + cursorName
 	}
+	var closed strings.Builder
+	closed.WriteString(text)
 	for i := len(open) - 1; i >= 0; i-- {
 		switch open[i] {
 		case token.LPAREN:
-			text += ")"
+			closed.WriteString(")")
 		case token.LBRACK:
-			text += "]"
+			closed.WriteString("]")
 		default:
-			text += "\n}"
+			closed.WriteString("\n}")
 		}
 	}
-	return text, prefix, inString, inComment
+	return closed.String(), prefix, inString, inComment
 }
 
 func closedLiteral(lit string) bool {

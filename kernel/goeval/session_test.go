@@ -158,14 +158,16 @@ func TestFailedCellsLeaveNoHalfState(t *testing.T) {
 func TestErrorsShowTheirPlace(t *testing.T) {
 	s := newSession(t)
 	for code, want := range map[string]string{
-		"x := 1 +":                 "in cell [N], line 1: syntax error: expected operand, found the end of the cell\n    x := 1 +\n            ^",
-		"fmt.Println(\"a\", nope)": "in cell [N], line 1: undefined: nope\n    fmt.Println(\"a\", nope)\n                     ^",
-		"if true {\n\tvar s string = 1\n\t_ = s\n}":                           "in cell [N], line 2: cannot use 1 (untyped int constant) as string value in variable declaration\n    \tvar s string = 1\n    \t               ^",
-		"func h() { z := 1 }":                                                 "in cell [N], line 1: declared and not used: z\n    func h() { z := 1 }\n               ^",
-		"é := []int{1}\ni := 5\né[i]":                                         "RuntimeError: runtime error: index out of range [5] with length 1\ncell [N], line 3\n    é[i]\n    ^",
+		"//line a.go:77\n/*line b.go:3:4*/ nope":    "in cell [N], line 2: undefined: nope\n    /*line b.go:3:4*/ nope\n                      ^",
+		"\ufeffx := 1\r\nnope\r\n":                  "in cell [N], line 2: undefined: nope\n    nope\n    ^",
+		"x := 1 +":                                  "in cell [N], line 1: syntax error: expected operand, found the end of the cell\n    x := 1 +\n            ^",
+		"fmt.Println(\"a\", nope)":                  "in cell [N], line 1: undefined: nope\n    fmt.Println(\"a\", nope)\n                     ^",
+		"if true {\n\tvar s string = 1\n\t_ = s\n}": "in cell [N], line 2: cannot use 1 (untyped int constant) as string value in variable declaration\n    \tvar s string = 1\n    \t               ^",
+		"func h() { z := 1 }":                       "in cell [N], line 1: declared and not used: z\n    func h() { z := 1 }\n               ^",
+		"é := []int{1}\ni := 5\né[i]":               "RuntimeError: runtime error: index out of range [5] with length 1\ncell [N], line 3\n    é[i]\n    ^",
 		"func a(m map[string]int) { m[\"k\"] = 1 }\nfunc b() { a(nil) }\nb()": "RuntimeError: assignment to entry in nil map\nin a, cell [N], line 1\n    func a(m map[string]int) { m[\"k\"] = 1 }\n                               ^\nin b, cell [N], line 2\n    func b() { a(nil) }\n               ^\ncell [N], line 3\n    b()\n    ^",
-		"import \"net/http\"":                                                 "in cell [N], line 1: package net/http is not available in cells\n    import \"net/http\"\n           ^",
-		"import \"unsafe\"\nvar p unsafe.Pointer":                             "in cell [N], line 2: cells cannot use unsafe.Pointer: a wrong pointer would end the kernel\n    var p unsafe.Pointer\n                 ^",
+		"import \"net/http\"":                     "in cell [N], line 1: package net/http is not available in cells\n    import \"net/http\"\n           ^",
+		"import \"unsafe\"\nvar p unsafe.Pointer": "in cell [N], line 2: cells cannot use unsafe.Pointer: a wrong pointer would end the kernel\n    var p unsafe.Pointer\n                 ^",
 	} {
 		o := s.run(code)
 		if o.Failure == nil {
@@ -262,6 +264,12 @@ func TestWhatWouldEndAProcess(t *testing.T) {
 		{"log.Fatal(\"x\")", "Exit"},
 		{"log.New(os.Stderr, \"\", 0).Fatalf(\"%d\", 1)", "Exit"},
 		{"make([]byte, 1<<44)", "OutOfMemory"},
+		{"make(map[int]int, 1<<44)", "OutOfMemory"},
+		{"make(chan [1024]int, 1<<30)", "OutOfMemory"},
+		{"strings.Repeat(\"x\", 1<<40)", "OutOfMemory"},
+		{"var sb strings.Builder\nsb.Grow(1<<40)", "OutOfMemory"},
+		{"var big [1 << 40]int\nbig[0]", "NotSupported"},
+		{"func f() int { var big [1 << 40]int; return big[3] }\nf()", "NotSupported"},
 		{"make([]int, -1+len(os.Args)*0)", "RuntimeError"},
 		{"var p *struct{ a [1 << 20]int }\np.a[99999]", "RuntimeError"},
 		{"panic(\"p\")", "Panic"},
@@ -296,11 +304,18 @@ func TestMemoryIsWatched(t *testing.T) {
 	}
 	defer e.Close()
 	s := &session{Engine: e}
-	o := s.run("var all [][]byte\nfor { all = append(all, make([]byte, 1<<20)) }")
-	if o.Failure == nil || o.Failure.Name != "OutOfMemory" {
-		t.Errorf("%+v", o.Failure)
+	for _, code := range []string{
+		"var all [][]byte\nfor { all = append(all, make([]byte, 1<<20)) }",
+		"all = nil\nx := make([]byte, 1<<20)\nfor { x = append(x, x...) }",
+		"x = nil\ny := \"abcdefgh\"\nfor { y += y }",
+		"y = \"\"\nvar sb strings.Builder\nfor { sb.WriteString(strings.Repeat(\"x\", 1<<20)) }",
+	} {
+		o := s.run(code)
+		if o.Failure == nil || o.Failure.Name != "OutOfMemory" {
+			t.Errorf("%s: %+v", code, o.Failure)
+		}
 	}
-	s.run("all = nil")
+	s.run("sb.Reset()")
 	runtime.GC()
 	if got := s.result("1+1"); got != "2" {
 		t.Errorf("afterwards: %s", got)

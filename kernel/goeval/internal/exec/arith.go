@@ -47,7 +47,15 @@ func arith(k class, op token.Token, pos token.Pos, a, b any) any {
 		return arithField[complex128](op, a, b)
 	case cString:
 		x, y := a.(ev[string]), b.(ev[string])
-		return ev[string](func(fr *Frame) string { p := x(fr); return p + y(fr) })
+		return ev[string](func(fr *Frame) string {
+			p := x(fr)
+			q := y(fr)
+			if len(p)+len(q) > large {
+				fr.pos = pos
+				fr.th.m.fits(uintptr(len(p) + len(q)))
+			}
+			return p + q
+		})
 	}
 	return nil
 }

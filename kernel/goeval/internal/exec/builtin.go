@@ -165,7 +165,12 @@ func (c *compiler) makeOf(e *ast.CallExpr, t types.Type) any {
 			if n == nil {
 				return reflect.MakeMap(rt).UnsafePointer()
 			}
-			return reflect.MakeMapWithSize(rt, max(n(fr), 0)).UnsafePointer()
+			k := max(n(fr), 0)
+			fr.pos = pos
+			if k > large/64 {
+				m.fits(uintptr(k) * (rt.Key().Size() + rt.Elem().Size() + 2))
+			}
+			return reflect.MakeMapWithSize(rt, k).UnsafePointer()
 		})
 	}
 	return ev[ptr](func(fr *Frame) ptr {
@@ -176,6 +181,9 @@ func (c *compiler) makeOf(e *ast.CallExpr, t types.Type) any {
 		fr.pos = pos
 		if k < 0 {
 			panic(plainError("makechan: size out of range"))
+		}
+		if k > large/64 {
+			m.allowChan(k, rt.Elem().Size())
 		}
 		return reflect.MakeChan(reflect.ChanOf(reflect.BothDir, rt.Elem()), k).UnsafePointer()
 	})
@@ -197,10 +205,30 @@ func (m *Machine) allow(l, k int, size uintptr, hasCap bool) {
 		panic(runtimeError("makeslice: len out of range"))
 	case k < l || size > 0 && uintptr(k) > most/size:
 		panic(runtimeError("makeslice: cap out of range"))
-	case uintptr(k)*size > m.MaxAlloc:
-		panic(TooMuchMemory{uintptr(k) * size})
+	}
+	m.fits(uintptr(k) * size)
+}
+
+// allowChan is allow for the buffer of a channel.
+func (m *Machine) allowChan(k int, size uintptr) {
+	if size > 0 && uintptr(k) > (1<<47)/size {
+		panic(plainError("makechan: size out of range"))
+	}
+	m.fits(uintptr(k) * size)
+}
+
+// large allocations are asked for.
+const large = 64 << 20
+
+// fits panics if the process would not survive an allocation.
+func (m *Machine) fits(bytes uintptr) {
+	if bytes > large && (bytes > m.MaxAlloc || m.Room != nil && !m.Room(bytes)) {
+		panic(TooMuchMemory{bytes})
 	}
 }
+
+// Allow ends the cell if the session may not hold that many bytes more.
+func (c *Call) Allow(bytes uintptr) { c.Machine.fits(bytes) }
 
 // TooMuchMemory is the panic for a single allocation that the process would not survive.
 type TooMuchMemory struct{ Bytes uintptr }
@@ -222,6 +250,7 @@ func (c *compiler) appendTo(e *ast.CallExpr, t types.Type) any {
 		if x.len+n < 0 {
 			panic(runtimeError("growslice: len out of range"))
 		}
+		fr.th.m.fits(uintptr(x.len+n) * size)
 		// The run time chooses the capacity from the old capacity and the new length.
 		need, have := x.len+n-x.cap, x.len
 		x.len = x.cap

@@ -78,7 +78,11 @@ func (c *compiler) rt(t types.Type) reflect.Type {
 			panic(r)
 		}
 	}()
-	return c.m.Space.Of(t)
+	r := c.m.Space.Of(t)
+	if r.Size() > c.m.MaxAlloc {
+		c.refuse(c.at, "cells cannot use type %s: a value of it takes %d MiB", t, r.Size()>>20)
+	}
+	return r
 }
 
 func (c *compiler) ops(t types.Type) ops {
@@ -188,6 +192,7 @@ func (c *compiler) varLoc(v *types.Var, pos token.Pos) loc {
 		}
 		return loc{kind: locGlobal, p: sym.Addr().UnsafePointer()}
 	}
+	c.rt(v.Type()) // refused at its place
 	return loc{kind: locGlobal, p: c.m.Global(v)}
 }
 

@@ -44,8 +44,10 @@ type Machine struct {
 	itabs     sync.Map
 	mu        sync.Mutex
 	runs      map[*Run]int // goroutines alive, by run
-	// MaxAlloc bounds a single make, in bytes.
+	// MaxAlloc bounds a single allocation, in bytes.
 	MaxAlloc uintptr
+	// Room is asked before a large allocation whether the session may hold that many bytes more.
+	Room func(bytes uintptr) bool
 }
 
 // Intrinsic is a compiled function with access to the calling run.
