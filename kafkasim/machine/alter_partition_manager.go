@@ -36,7 +36,11 @@ func (s *State) submitAlter(b *Broker, item AlterPart) bool {
 // sendAlter sends what is with the manager, unless a request is in flight or a retry is due later.
 func (s *State) sendAlter(b *Broker) {
 	m := &b.Alter
-	if m.Channel.Channel.InFlight || len(m.Items) == 0 || s.Now < m.RetryAt {
+	if m.Channel.Channel.InFlight || len(m.Items) == 0 {
+		return
+	}
+	if s.Now < m.RetryAt {
+		s.wake(&m.WakeAt, m.RetryAt, b.ID, AlterPartitionTimer{}) // the timer may have been for something earlier
 		return
 	}
 	m.Sent = int32(len(m.Items))

@@ -185,7 +185,11 @@ func (s *State) forward(b *Broker) {
 	for len(f.Queue) > 0 && s.Now >= f.Queue[0].Until {
 		f.Queue = f.Queue[1:]
 	}
-	if len(f.Queue) == 0 || f.Channel.Channel.InFlight || s.Now < f.RetryAt {
+	if len(f.Queue) == 0 || f.Channel.Channel.InFlight {
+		return
+	}
+	if s.Now < f.RetryAt {
+		s.wake(&f.WakeAt, f.RetryAt, b.ID, ForwardTimer{}) // the timer may have been for something earlier
 		return
 	}
 	if !s.askController(b, &f.Channel, forwardRequest, f.Queue[0].Event.Payload) {
