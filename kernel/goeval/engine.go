@@ -185,11 +185,3 @@ func (e *Engine) position(pos token.Pos) (src *source, line, col int) {
 	}
 	return src, p.Line, max(p.Column, 1)
 }
-
-func (e *Engine) place(pos token.Pos) string {
-	src, line, col := e.position(pos)
-	if src == nil {
-		return "?"
-	}
-	return src.at(line, col)
-}

@@ -302,5 +302,3 @@ func (fr *Frame) recoverNow() iface {
 
 // toAny makes a Go interface value of the interpreter's.
 func (i iface) toAny() any { return *(*any)(unsafe.Pointer(&i)) }
-
-func fromAny(x any) iface { return *(*iface)(unsafe.Pointer(&x)) }
