@@ -2,7 +2,6 @@ package kafkasim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"kafkalab/kafkasim/machine"
@@ -217,9 +216,4 @@ func (c *Cluster) openControllers() string {
 		}
 	}
 	return ""
-}
-
-// controllerCut tells whether a node is cut off from every controller.
-func (c *Cluster) controllerCut(n machine.NodeID) bool {
-	return !slices.ContainsFunc(c.s.Controllers, func(x machine.Controller) bool { return !c.cut(n, x.ID) })
 }

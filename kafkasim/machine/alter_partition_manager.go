@@ -14,14 +14,11 @@ type AlterManager struct {
 	Channel ControllerChannel
 	Items   []AlterPart // with the manager; the first Sent of them are in the request in flight
 	Sent    int32
-	WakeAt  int64
-	RetryAt int64 // µs: not before, after an error of the whole request
 }
 
-const (
-	alterRetry   = 50_000     // µs after a top-level error (R2.20)
-	alterTimeout = 30_000_000 // µs (controller.socket.timeout.ms)
-)
+// alterTimeout is how long an answer may take, µs (controller.socket.timeout.ms). After an error of the whole
+// request the manager waits controllerRetry, which is Kafka's 50 ms (R2.20).
+const alterTimeout = 30_000_000
 
 // submitAlter hands a change to the manager; false when it already has one for the partition.
 func (s *State) submitAlter(b *Broker, item AlterPart) bool {
@@ -36,38 +33,20 @@ func (s *State) submitAlter(b *Broker, item AlterPart) bool {
 // sendAlter sends what is with the manager, unless a request is in flight or a retry is due later.
 func (s *State) sendAlter(b *Broker) {
 	m := &b.Alter
-	if m.Channel.Channel.InFlight || len(m.Items) == 0 {
-		return
-	}
-	if s.Now < m.RetryAt {
-		s.wake(&m.WakeAt, m.RetryAt, b.ID, AlterPartitionTimer{}) // the timer may have been for something earlier
+	if len(m.Items) == 0 || !s.mayAsk(b, &m.Channel, AlterPartitionTimer{}) {
 		return
 	}
 	m.Sent = int32(len(m.Items))
-	if !s.askController(b, &m.Channel, alterTimeout, AlterPartitionRequest{
+	s.ask(b, &m.Channel, alterTimeout, AlterPartitionTimer{}, AlterPartitionRequest{
 		Broker: b.ID, BrokerEpoch: b.Lifecycle.Epoch, Parts: slices.Clone(m.Items),
-	}) {
-		s.retryAlter(b)
-		return
-	}
-	s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AlterPartitionTimer{})
+	})
 }
 
 // onAlterPartitionTimer sends again what was refused as a whole or not answered.
 func (s *State) onAlterPartitionTimer(b *Broker, e Event) {
-	m := &b.Alter
-	if e.At != m.WakeAt {
-		return
+	if s.channelDue(b, e, &b.Alter.Channel) {
+		s.sendAlter(b)
 	}
-	m.WakeAt = 0
-	if m.Channel.Channel.InFlight {
-		if s.Now < m.Channel.Channel.Deadline {
-			s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AlterPartitionTimer{})
-			return
-		}
-		s.leaveController(b, &m.Channel)
-	}
-	s.sendAlter(b)
 }
 
 // onAlterPartitionResponse hands the answers to the partitions, and sends what has come up meanwhile.
@@ -80,7 +59,7 @@ func (s *State) onAlterPartitionResponse(b *Broker, e Event, m AlterPartitionRes
 		if m.Error == NOT_CONTROLLER {
 			s.leaveController(b, &a.Channel)
 		}
-		s.retryAlter(b)
+		s.askAgain(b, &a.Channel, AlterPartitionTimer{})
 		return
 	}
 	sent := slices.Clone(a.Items[:a.Sent])
@@ -90,11 +69,4 @@ func (s *State) onAlterPartitionResponse(b *Broker, e Event, m AlterPartitionRes
 		s.onISRAnswer(b, &sent[i], &m.Parts[i])
 	}
 	s.sendAlter(b)
-}
-
-// retryAlter sends what is with the manager again, a little later.
-func (s *State) retryAlter(b *Broker) {
-	a := &b.Alter
-	a.RetryAt = s.Now + alterRetry
-	s.wake(&a.WakeAt, a.RetryAt, b.ID, AlterPartitionTimer{})
 }

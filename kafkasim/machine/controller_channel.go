@@ -10,10 +10,13 @@ package machine
 //
 // Kafka: NodeToControllerChannelManager, RaftControllerNodeProvider.
 
-// ControllerChannel is one such connection.
+// ControllerChannel is one such connection. What is queued behind it goes one request at a time (mayAsk, ask,
+// askAgain and channelDue; the queue has a timer of its own kind).
 type ControllerChannel struct {
 	Channel Channel
 	Peer    NodeID // whom it is to; NoNode until it is needed again
+	RetryAt int64  // µs: the queue sends nothing before
+	WakeAt  int64  // µs: when the queue's timer is due, 0 for none
 }
 
 // controllerRetry is how long a broker waits, µs, before it looks again for the active controller
@@ -29,6 +32,53 @@ func (s *State) askController(b *Broker, ch *ControllerChannel, timeout int64, p
 		return false
 	}
 	s.request(b.ID, ch.Peer, &ch.Channel, timeout, p)
+	return true
+}
+
+// mayAsk tells whether a queue may send its next request: none is in flight, and it need not wait any longer
+// before it tries again. If it must, its timer comes then: the one that is set may have been for something
+// earlier.
+func (s *State) mayAsk(b *Broker, ch *ControllerChannel, timer Payload) bool {
+	if ch.Channel.InFlight {
+		return false
+	}
+	if s.Now < ch.RetryAt {
+		s.wake(&ch.WakeAt, ch.RetryAt, b.ID, timer)
+		return false
+	}
+	return true
+}
+
+// ask sends a queue's request. The timer comes when its time is over, or when it is time to look again for
+// somebody who leads.
+func (s *State) ask(b *Broker, ch *ControllerChannel, timeout int64, timer, p Payload) {
+	if !s.askController(b, ch, timeout, p) {
+		s.askAgain(b, ch, timer)
+		return
+	}
+	s.wake(&ch.WakeAt, ch.Channel.Deadline, b.ID, timer)
+}
+
+// askAgain lets a queue try again a little later.
+func (s *State) askAgain(b *Broker, ch *ControllerChannel, timer Payload) {
+	ch.RetryAt = s.Now + controllerRetry
+	s.wake(&ch.WakeAt, ch.RetryAt, b.ID, timer)
+}
+
+// channelDue takes a queue's timer, and gives up the request in flight when its time is over. It tells whether
+// the queue is to see what it can send.
+func (s *State) channelDue(b *Broker, e Event, ch *ControllerChannel) bool {
+	if e.At != ch.WakeAt {
+		return false
+	}
+	ch.WakeAt = 0
+	if ch.Channel.InFlight {
+		if s.Now < ch.Channel.Deadline {
+			s.wake(&ch.WakeAt, ch.Channel.Deadline, b.ID, e.Payload)
+			return false
+		}
+		s.leaveController(b, ch)
+	}
 	return true
 }
 
@@ -58,7 +108,7 @@ func (s *State) controllerClosed(b *Broker, e Event) {
 			continue
 		}
 		waits := ch.Channel.InFlight
-		*ch = ControllerChannel{Channel: Channel{Correlation: ch.Channel.Correlation}}
+		ch.Channel, ch.Peer = Channel{Correlation: ch.Channel.Correlation}, NoNode
 		if waits {
 			s.lookElsewhere(b, i)
 		}
@@ -71,13 +121,13 @@ func (s *State) lookElsewhere(b *Broker, channel int) {
 	case 0:
 		s.talkAt(b, s.Now+controllerRetry)
 	case 1:
-		s.retryAlter(b)
+		s.askAgain(b, &b.Alter.Channel, AlterPartitionTimer{})
 	case 2:
 		s.noProducerIDs(b)
 	case 3:
-		s.retryForward(b)
+		s.askAgain(b, &b.Forward.Channel, ForwardTimer{})
 	case 4:
-		s.retryDirs(b)
+		s.askAgain(b, &b.Assign.Channel, AssignTimer{})
 	}
 }
 
@@ -91,8 +141,6 @@ func (s *State) lookElsewhere(b *Broker, channel int) {
 type Forwarder struct {
 	Channel ControllerChannel
 	Queue   []Forwarded
-	WakeAt  int64
-	RetryAt int64 // µs: not before
 }
 
 // Forwarded is one request.
@@ -185,39 +233,15 @@ func (s *State) forward(b *Broker) {
 	for len(f.Queue) > 0 && s.Now >= f.Queue[0].Until {
 		f.Queue = f.Queue[1:]
 	}
-	if len(f.Queue) == 0 || f.Channel.Channel.InFlight {
-		return
+	if len(f.Queue) > 0 && s.mayAsk(b, &f.Channel, ForwardTimer{}) {
+		s.ask(b, &f.Channel, forwardRequest, ForwardTimer{}, f.Queue[0].Event.Payload)
 	}
-	if s.Now < f.RetryAt {
-		s.wake(&f.WakeAt, f.RetryAt, b.ID, ForwardTimer{}) // the timer may have been for something earlier
-		return
-	}
-	if !s.askController(b, &f.Channel, forwardRequest, f.Queue[0].Event.Payload) {
-		s.retryForward(b)
-		return
-	}
-	s.wake(&f.WakeAt, f.Channel.Channel.Deadline, b.ID, ForwardTimer{})
-}
-
-func (s *State) retryForward(b *Broker) {
-	b.Forward.RetryAt = s.Now + controllerRetry
-	s.wake(&b.Forward.WakeAt, b.Forward.RetryAt, b.ID, ForwardTimer{})
 }
 
 func (s *State) onForwardTimer(b *Broker, e Event) {
-	f := &b.Forward
-	if e.At != f.WakeAt {
-		return
+	if s.channelDue(b, e, &b.Forward.Channel) {
+		s.forward(b)
 	}
-	f.WakeAt = 0
-	if ch := &f.Channel.Channel; ch.InFlight {
-		if s.Now < ch.Deadline {
-			s.wake(&f.WakeAt, ch.Deadline, b.ID, ForwardTimer{})
-			return
-		}
-		s.leaveController(b, &f.Channel)
-	}
-	s.forward(b)
 }
 
 // onForwarded hands the controller's answer on.
@@ -228,7 +252,7 @@ func (s *State) onForwarded(b *Broker, e Event, m AdminResponse) {
 	}
 	if m.Error == NOT_CONTROLLER {
 		s.leaveController(b, &f.Channel)
-		s.retryForward(b)
+		s.askAgain(b, &f.Channel, ForwardTimer{})
 		return
 	}
 	a := &s.Admin[f.Queue[0].Number]

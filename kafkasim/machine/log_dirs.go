@@ -73,8 +73,6 @@ type AssignmentsManager struct {
 	Channel ControllerChannel
 	Items   []DirAssignment // the first Sent of them are in the request in flight
 	Sent    int32
-	From    int64 // µs: not before
-	WakeAt  int64
 }
 
 const (
@@ -279,50 +277,26 @@ func (s *State) tellDir(b *Broker, r *Replica, reg *PartitionRegistration) {
 // elected. The directories come first in three of eight starts, as was seen.
 func (s *State) drawAssignRace(b *Broker) {
 	if prng.Below(prng.Draw(s.World.Seed, assignPurpose, uint64(b.ID), uint64(b.Incarnation)), 8) >= 3 {
-		b.Assign.From = s.Now + assignLate
+		b.Assign.Channel.RetryAt = s.Now + assignLate
 	}
 }
 
 // sendDirs sends what is to be told, unless a request is in flight or it is not time yet.
 func (s *State) sendDirs(b *Broker) {
 	m := &b.Assign
-	if m.Channel.Channel.InFlight || len(m.Items) == 0 {
-		return
-	}
-	if s.Now < m.From {
-		s.wake(&m.WakeAt, m.From, b.ID, AssignTimer{})
+	if len(m.Items) == 0 || !s.mayAsk(b, &m.Channel, AssignTimer{}) {
 		return
 	}
 	m.Sent = int32(len(m.Items))
-	if !s.askController(b, &m.Channel, alterTimeout, AssignReplicasToDirsRequest{
+	s.ask(b, &m.Channel, alterTimeout, AssignTimer{}, AssignReplicasToDirsRequest{
 		Broker: b.ID, BrokerEpoch: b.Lifecycle.Epoch, Parts: slices.Clone(m.Items),
-	}) {
-		s.retryDirs(b)
-		return
-	}
-	s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AssignTimer{})
+	})
 }
 
 func (s *State) onAssignTimer(b *Broker, e Event) {
-	m := &b.Assign
-	if e.At != m.WakeAt {
-		return
+	if s.channelDue(b, e, &b.Assign.Channel) {
+		s.sendDirs(b)
 	}
-	m.WakeAt = 0
-	if m.Channel.Channel.InFlight {
-		if s.Now < m.Channel.Channel.Deadline {
-			s.wake(&m.WakeAt, m.Channel.Channel.Deadline, b.ID, AssignTimer{})
-			return
-		}
-		s.leaveController(b, &m.Channel)
-	}
-	s.sendDirs(b)
-}
-
-// retryDirs tells again a little later.
-func (s *State) retryDirs(b *Broker) {
-	b.Assign.From = s.Now + controllerRetry
-	s.wake(&b.Assign.WakeAt, b.Assign.From, b.ID, AssignTimer{})
 }
 
 func (s *State) onDirsAssigned(b *Broker, e Event, r AssignReplicasToDirsResponse) {
@@ -334,7 +308,7 @@ func (s *State) onDirsAssigned(b *Broker, e Event, r AssignReplicasToDirsRespons
 		s.leaveController(b, &m.Channel)
 	}
 	if r.Error != NONE {
-		m.From = s.Now + assignRetry
+		m.Channel.RetryAt = s.Now + assignRetry
 	} else {
 		m.Items = slices.Delete(m.Items, 0, int(m.Sent))
 	}
