@@ -128,6 +128,17 @@ func (c *Cluster) assignmentWords(tp machine.TopicPartition) string {
 	return s
 }
 
+// Unregister makes the controller forget the broker, as kafka-cluster.sh unregister does: it leaves its ISRs, and
+// no client is told of it any more. It stays among the replicas of its partitions, and an eligible leader replica
+// stays one. Meant for a broker that does not come back; one that is alive keeps replicating, its heartbeats are
+// refused as stale, and it is back when it has started again. Kafka's answers are BROKER_ID_NOT_REGISTERED for
+// one that is not registered, and UNSUPPORTED_VERSION under ZooKeeper.
+func (b *Broker) Unregister() *Outcome {
+	where := fmt.Sprintf("Broker(%d).Unregister", b.id)
+	r := b.c.ask(fmt.Sprintf("c.Broker(%d).Unregister()", b.id), machine.UnregisterBroker{Broker: b.id})
+	return outcome(where, r.Error, func() string { return fmt.Sprintf("broker %d: unregistered", b.id) })
+}
+
 // ElectPreferred gives the leadership of partitions (none named: of all the topic's) back to their first
 // replicas, as kafka-leader-election.sh does. Kafka's answers are ELECTION_NOT_NEEDED for one that leads
 // already and PREFERRED_LEADER_NOT_AVAILABLE for one that is not in the ISR or not alive.

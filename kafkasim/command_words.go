@@ -57,6 +57,8 @@ func (c *Cluster) messageWords(cmd machine.Command) string {
 			return "cancel the reassignment of " + c.s.PartitionName(x.TP)
 		}
 		return fmt.Sprintf("move %s to brokers %s", c.s.PartitionName(x.TP), commas(ints(x.Replicas)))
+	case machine.UnregisterBroker:
+		return fmt.Sprintf("unregister broker %d", x.Broker)
 	case machine.ElectLeaders:
 		kind := "the preferred leader"
 		if x.Unclean {

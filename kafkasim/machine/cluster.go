@@ -69,6 +69,8 @@ func (s *State) applyCluster(c Command) Result {
 		return s.admin(c)
 	case Reassign:
 		return s.admin(c)
+	case UnregisterBroker:
+		return s.admin(c)
 	case CrashController, StartController, PauseController, ResumeController:
 		return s.applyController(c)
 	case DeleteRecords:

@@ -42,11 +42,11 @@ func (s *State) onBrokerRegistration(c *Controller, e Event, m BrokerRegistratio
 		return
 	}
 	var records []MetadataRecord
-	if old.Epoch >= 0 && old.Incarnation != m.Incarnation {
-		records = s.handleBrokerShutdown(c, m.Broker, m.PreviousBrokerEpoch == old.Epoch)
+	same := old.Epoch >= 0 && old.Incarnation == m.Incarnation
+	if !same {
+		records = s.handleBrokerShutdown(c, m.Broker, old.Epoch >= 0 && m.PreviousBrokerEpoch == old.Epoch)
 	}
 	epoch := c.Image.Offset + int64(len(records)) // the offset of the record itself
-	same := old.Epoch >= 0 && old.Incarnation == m.Incarnation
 	if same || s.mutant(SameBrokerEpoch) {
 		epoch = old.Epoch // sent again by a process that is registered: its registration is amended
 	}

@@ -123,6 +123,8 @@ func (s *State) recordText(r MetadataRecord) string {
 	switch r.Kind {
 	case RegisterBrokerRecord:
 		return fmt.Sprintf("broker %d registers", r.Broker.ID)
+	case UnregisterBrokerRecord:
+		return fmt.Sprintf("broker %d unregistered", r.Broker.ID)
 	case BrokerRegistrationChangeRecord:
 		switch {
 		case r.Broker.Fenced:

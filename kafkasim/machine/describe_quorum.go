@@ -41,6 +41,8 @@ func (s *State) describeAdmin(p Payload) (string, bool) {
 		return "DeleteTopics " + p.Topic, true
 	case Reassign:
 		return "AlterPartitionReassignments " + s.PartitionName(p.TP) + " to " + orNobody(p.Replicas), true
+	case UnregisterBroker:
+		return fmt.Sprintf("UnregisterBroker %d", p.Broker), true
 	case ElectLeaders:
 		if p.Unclean {
 			return "ElectLeaders unclean " + s.PartitionName(p.TP), true

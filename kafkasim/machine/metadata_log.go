@@ -30,12 +30,13 @@ const (
 	RemoveTopicRecord
 	ClearElrRecord     // forgets the eligible leader replicas of a topic (R3.16)
 	LeaderChangeRecord // the first of a leader's epoch
+	UnregisterBrokerRecord
 )
 
 // MetadataRecord is one record of the metadata log; its offset is its index. Records are immutable.
 type MetadataRecord struct {
 	Kind      MetadataKind
-	Broker    BrokerRegistration // RegisterBroker and BrokerRegistrationChange
+	Broker    BrokerRegistration // RegisterBroker, BrokerRegistrationChange and UnregisterBroker
 	TP        TopicPartition     // Partition, PartitionChange; Topic names the topic alone
 	Name      string             // Topic
 	Props     config.Topic       // Topic, TopicConfig
@@ -49,7 +50,7 @@ type MetadataRecord struct {
 // BrokerRegistration is one broker as the metadata log has it (Kafka's BrokerRegistration).
 type BrokerRegistration struct {
 	ID                   NodeID
-	Epoch                int64 // offset of the registration record; -1 before the first
+	Epoch                int64 // offset of the registration record; -1 for none
 	Incarnation          uint32
 	Fenced               bool
 	InControlledShutdown bool
@@ -102,7 +103,7 @@ type Image struct {
 func newImage(brokers int32) Image {
 	im := Image{Brokers: make([]BrokerRegistration, brokers)}
 	for i := range im.Brokers {
-		im.Brokers[i] = BrokerRegistration{ID: NodeID(i + 1), Epoch: -1, Fenced: true}
+		im.Brokers[i] = unregistered(NodeID(i + 1))
 	}
 	return im
 }
@@ -110,7 +111,7 @@ func newImage(brokers int32) Image {
 // apply adds the next record to the image.
 func (im *Image) apply(r *MetadataRecord) {
 	switch r.Kind {
-	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
+	case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
 		im.Brokers[r.Broker.ID-1] = r.Broker
 	case TopicRecord:
 		im.Topics = append(im.Topics, TopicImage{Name: r.Name, Props: r.Props, Set: r.Set})

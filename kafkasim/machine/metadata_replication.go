@@ -85,7 +85,7 @@ func (s *State) commit(c *Controller, records []MetadataRecord) {
 func (s *State) committed(im *Image, r *MetadataRecord) {
 	fenced := false
 	switch r.Kind {
-	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
+	case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
 		fenced = im.broker(r.Broker.ID).Fenced
 		if r.Broker.Epoch > im.broker(r.Broker.ID).Epoch {
 			s.lossKnown(im, r.Broker.ID)

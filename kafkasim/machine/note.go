@@ -12,7 +12,7 @@ func (s *State) refused(b *Broker, tp TopicPartition, code Code) {
 // noteRecord notes what a metadata record changed; fenced is what its broker was before.
 func (s *State) noteRecord(r *MetadataRecord, fenced bool) {
 	switch r.Kind {
-	case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
+	case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
 		if r.Broker.Fenced != fenced {
 			a := int64(0)
 			if r.Broker.Fenced {

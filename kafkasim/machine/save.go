@@ -22,7 +22,7 @@ var payloadKinds = []Payload{
 	HeartbeatTimer{}, MetadataPullTimer{}, FetcherTimer{}, PurgatoryTimer{}, ISRTimer{}, AlterPartitionTimer{},
 	VoteRequest{}, VoteResponse{}, BeginQuorumEpochRequest{}, BeginQuorumEpochResponse{}, EndQuorumEpochRequest{},
 	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, RequestTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
-	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{},
+	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{}, UnregisterBroker{},
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
 

@@ -20,7 +20,7 @@ func (w *Watch) newRecords() {
 		switch r := &log[i]; r.Kind {
 		case PartitionRecord, PartitionChangeRecord:
 			w.partition(r.TP)
-		case RegisterBrokerRecord, BrokerRegistrationChangeRecord:
+		case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
 			w.inactive(r.Broker.ID)
 		}
 	}

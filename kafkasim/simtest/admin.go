@@ -17,6 +17,12 @@ func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
 		return e.C.DeleteTopic(a.word(1)).String(), true, nil
 	case "delete-records": // delete-records orders-0 5
 		return e.deleteRecords(a)
+	case "unregister": // unregister 2
+		id, err := a.number(1)
+		if err != nil {
+			return "", true, err
+		}
+		return e.C.Broker(id).Unregister().String(), true, nil
 	case "add-partitions", "elect-preferred", "elect-unclean": // add-partitions orders 5; elect-preferred orders [0 1]
 	case "reassign", "cancel-reassign": // reassign orders-0 3 2; cancel-reassign orders-0
 		return e.reassignVerb(name, a)
