@@ -11,6 +11,7 @@ import "slices"
 
 // Clone returns a world that lives on independently.
 func (s *State) Clone() *State {
+	s.shareImages()
 	c := *s
 	c.Queue, c.Holds, c.Held = slices.Clone(s.Queue), slices.Clip(s.Holds), slices.Clone(s.Held)
 	c.Links = slices.Clone(s.Links)
@@ -25,7 +26,7 @@ func (s *State) Clone() *State {
 	for i := range c.Controllers {
 		c.Controllers[i].unshare()
 	}
-	c.Committed = CommittedMetadata{Image: s.Committed.Image.clone(), Log: slices.Clip(s.Committed.Log)}
+	c.Committed = CommittedMetadata{Image: s.Committed.Image, Log: slices.Clip(s.Committed.Log)}
 	c.Admin = slices.Clone(s.Admin)
 	c.Clients, c.TopicBase = slices.Clip(s.Clients), slices.Clip(s.TopicBase)
 	c.Added = slices.Clip(s.Added)
@@ -43,6 +44,17 @@ func (s *State) Clone() *State {
 	return &c
 }
 
+// shareImages lets the copies that follow share the nodes' metadata until somebody's change.
+func (s *State) shareImages() {
+	s.Committed.Image.clone()
+	for i := range s.Brokers {
+		s.Brokers[i].Image.clone()
+	}
+	for i := range s.Controllers {
+		s.Controllers[i].Image.clone()
+	}
+}
+
 // CloneSize is about how many bytes a clone has for itself.
 func (s *State) CloneSize() int64 {
 	const fixed, replica, client = 12 << 10, 600, 2 << 10
@@ -57,7 +69,6 @@ func (s *State) CloneSize() int64 {
 func (c *Controller) unshare() {
 	c.Backlog, c.Conns, c.Deferred = slices.Clone(c.Backlog), slices.Clone(c.Conns), slices.Clone(c.Deferred)
 	c.Log = slices.Clip(c.Log)
-	c.Image = c.Image.clone()
 	c.Sessions, c.Parked, c.Observers = slices.Clone(c.Sessions), slices.Clone(c.Parked), slices.Clone(c.Observers)
 	c.Quorum.Voters, c.Quorum.Links = slices.Clone(c.Quorum.Voters), slices.Clone(c.Quorum.Links)
 }
@@ -67,7 +78,6 @@ func (b *Broker) unshare() {
 	b.Backlog = slices.Clone(b.Backlog)
 	b.Dirs = slices.Clone(b.Dirs)
 	b.Assign.Items = slices.Clone(b.Assign.Items)
-	b.Image = b.Image.clone()
 	b.Conns = slices.Clone(b.Conns)
 	for i := range b.Conns {
 		b.Conns[i].Waiting = slices.Clone(b.Conns[i].Waiting)

@@ -45,7 +45,7 @@ var shared = []string{
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
-	".Buffer[].Batches", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
+	".Buffer[].Batches", ".Image.Brokers", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 
 // A clone is whole, and shares nothing that a step may change: every slice of State is filled by

@@ -46,6 +46,9 @@ func (h *hasher) text(s string) {
 func (h *hasher) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
+		if v.Type() == reflect.TypeFor[Shared]() {
+			return
+		}
 		if v.Bool() {
 			h.word(1)
 		} else {

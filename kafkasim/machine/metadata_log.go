@@ -86,7 +86,12 @@ type TopicImage struct {
 	Partitions []PartitionRegistration
 	Deleted    bool
 	Gone       []PartitionRegistration // of a deleted topic: what its partitions were; immutable
+	Shared     Shared                  // Partitions may be another image's too
 }
+
+// Shared says that what is beside it may belong to another copy as well, so that whoever changes it makes its
+// own first. It is no part of what a world is, and does not count in its hash.
+type Shared bool
 
 // Image is the cluster as of an offset of the metadata log.
 type Image struct {
@@ -97,6 +102,7 @@ type Image struct {
 	NextID  int64                // first producer id of the next block
 	// Uncapped is the older rule for the minimum ISR (CappedMinISR): the property counts as it is.
 	Uncapped bool
+	Shared   Shared // Brokers and Topics may be another image's too
 }
 
 // newImage is the image of the empty log.
@@ -112,19 +118,23 @@ func newImage(brokers int32) Image {
 func (im *Image) apply(r *MetadataRecord) {
 	switch r.Kind {
 	case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
+		im.own()
 		im.Brokers[r.Broker.ID-1] = r.Broker
 	case TopicRecord:
+		im.own()
 		im.Topics = append(im.Topics, TopicImage{Name: r.Name, Props: r.Props, Set: r.Set})
 	case PartitionRecord:
-		t := &im.Topics[r.TP.Topic]
+		t := im.ownTopic(r.TP.Topic)
 		t.Partitions = append(t.Partitions, r.Partition)
 	case PartitionChangeRecord:
-		im.Topics[r.TP.Topic].Partitions[r.TP.Partition] = r.Partition
+		im.ownTopic(r.TP.Topic).Partitions[r.TP.Partition] = r.Partition
 	case ProducerIDsRecord:
 		im.NextID = r.NextID
 	case TopicConfigRecord:
+		im.own()
 		im.Topics[r.TP.Topic].Props, im.Topics[r.TP.Topic].Set = r.Props, r.Set
 	case RemoveTopicRecord:
+		im.own()
 		t := &im.Topics[r.TP.Topic]
 		t.Deleted, t.Gone, t.Partitions = true, t.Partitions, nil
 	case ClearElrRecord:
@@ -138,8 +148,9 @@ func (im *Image) apply(r *MetadataRecord) {
 // clearELR forgets the eligible leaders of a topic: one more partition epoch for each partition that had
 // any (R3.16, R3.10).
 func (im *Image) clearELR(topic int32) {
-	for i := range im.Topics[topic].Partitions {
-		if p := &im.Topics[topic].Partitions[i]; len(p.ELR) > 0 || len(p.LastKnownELR) > 0 {
+	t := im.ownTopic(topic)
+	for i := range t.Partitions {
+		if p := &t.Partitions[i]; len(p.ELR) > 0 || len(p.LastKnownELR) > 0 {
 			p.ELR, p.LastKnownELR = nil, nil
 			p.PartitionEpoch++
 		}
@@ -181,20 +192,35 @@ func (im *Image) effectiveMinISR(tp TopicPartition) int {
 	return min(int(t.Props.MinInSyncReplicas), len(t.Partitions[tp.Partition].Replicas))
 }
 
-// clone copies what apply changes in place. Registrations' own slices are immutable and stay shared.
+// clone is a copy that lives on by itself. What both hold is copied by whoever changes it first: a world's copies
+// are many and its metadata seldom change. Only an image that nobody has cloned yet is written by it, so that
+// several goroutines may clone what is a clone already.
 func (im *Image) clone() Image {
-	c := Image{Offset: im.Offset, Epoch: im.Epoch, NextID: im.NextID, Brokers: slices.Clone(im.Brokers), Topics: slices.Clone(im.Topics), Uncapped: im.Uncapped}
-	n := 0
-	for i := range c.Topics {
-		n += len(c.Topics[i].Partitions)
+	if !im.Shared {
+		im.Shared = true
 	}
-	all := make([]PartitionRegistration, 0, n)
-	for i := range c.Topics {
-		if ps := c.Topics[i].Partitions; ps != nil {
-			from := len(all)
-			all = append(all, ps...)
-			c.Topics[i].Partitions = all[from:len(all):len(all)]
-		}
+	return *im
+}
+
+// own makes sure that Brokers and Topics are this image's alone.
+func (im *Image) own() {
+	if !im.Shared {
+		return
 	}
-	return c
+	im.Shared = false
+	im.Brokers, im.Topics = slices.Clone(im.Brokers), slices.Clone(im.Topics)
+	for i := range im.Topics {
+		im.Topics[i].Shared = true
+	}
+}
+
+// ownTopic is a topic whose partitions are this image's alone.
+func (im *Image) ownTopic(topic int32) *TopicImage {
+	im.own()
+	t := &im.Topics[topic]
+	if t.Shared {
+		t.Shared = false
+		t.Partitions = slices.Clone(t.Partitions)
+	}
+	return t
 }
