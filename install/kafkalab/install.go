@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"kafkalab/install/kernelspec"
+	"kafkalab/install/papermill"
 )
 
 func newInstall() *cobra.Command {
@@ -36,6 +38,7 @@ Jupyter finds them from then on; nothing of Jupyter itself is changed.`,
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "Kernel %q installed in %s\n  it runs %s\n", displayName, done.kernel, done.program)
 			fmt.Fprintf(out, "Chart extension installed in %s\n", done.extension)
+			fmt.Fprintf(out, "For papermill: pip install %q\n", done.wheel)
 			return nil
 		},
 	}
@@ -62,8 +65,8 @@ func assignments(words []string) (map[string]string, error) {
 	return variables, nil
 }
 
-// installed names the folders and the program of an installation.
-type installed struct{ kernel, program, extension string }
+// installed names the folders and the program of an installation, and papermill's wheel.
+type installed struct{ kernel, program, extension, wheel string }
 
 // allowShellFlag is the kernel command's flag for !command.
 const allowShellFlag = "--allow-shell"
@@ -92,6 +95,14 @@ func installInto(at place, name, displayName string, env map[string]string, args
 	}
 	if done.extension, err = installExtension(at.data); err != nil {
 		return done, fmt.Errorf("the chart extension cannot be installed: %w", err)
+	}
+	wheel, err := papermill.Wheel()
+	if err != nil {
+		return done, err
+	}
+	done.wheel = filepath.Join(done.kernel, papermill.Name)
+	if err := kernelspec.WriteFile(done.wheel, wheel, 0o644); err != nil {
+		return done, fmt.Errorf("papermill's wheel cannot be written: %w", err)
 	}
 	return done, nil
 }

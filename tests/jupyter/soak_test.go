@@ -135,6 +135,7 @@ func TestSoakInterrupts(t *testing.T) {
 	}
 	k := startKernel(t)
 	cell(t, k, "n, s, m := 0, []int{}, map[int]string{}\nc := kafkasim.Widget()\nkept := \"kept\"")
+	cell(t, k, "time.AfterFunc(time.Hour, func() {})\n_ = 0") // something may still happen, so that waiting is no deadlock
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range soak(33, 500) {
 		code := endless[i%len(endless)]
