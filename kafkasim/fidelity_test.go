@@ -15,10 +15,10 @@ import (
 )
 
 // ruleID is a rule as code cites it: R1.12a is a part of R1.12, and three rules have a letter of their own.
-var ruleID = regexp.MustCompile(`\b(R1\.16b|R2\.11[bc]|R\d+\.\d+|[PCO]-\d+)[a-z]?\b`)
+var ruleID = regexp.MustCompile(`\b(R1\.16b|R2\.11[bc]|R\d+\.\d+|[PCTO]-\d+)[a-z]?\b`)
 
 // ruleRange is a run of rules: "P-82 to P-86", "R3.15–R3.18".
-var ruleRange = regexp.MustCompile(`\b([PCO]-|R\d\.)(\d+)(?: to |–)(?:[PCO]-|R\d\.)(\d+)`)
+var ruleRange = regexp.MustCompile(`\b([PCTO]-|R\d\.)(\d+)(?: to |–)(?:[PCTO]-|R\d\.)(\d+)`)
 
 // replicationRules are all R-rules: every one must be listed.
 func replicationRules() []string {

@@ -2,7 +2,7 @@ package config
 
 // brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts). World.Config takes them.
 func brokerRows() []Property {
-	rows := append(brokerModelled(), brokerTopicDefaults()...)
+	rows := append(append(brokerModelled(), coordinatorModelled()...), brokerTopicDefaults()...)
 	rows = append(rows, brokerAbsent()...)
 	for _, n := range securityNames {
 		rows = append(rows, absent(n, String, "null", needsWire, "Part of how connections are protected."))
@@ -140,8 +140,7 @@ var brokerAbsentNames = []struct {
 		{"group.coordinator.threads", "4"}, {"group.initial.rebalance.delay.ms", "3000"}, {"group.max.session.timeout.ms", "1800000"},
 		{"group.max.size", "2147483647"}, {"group.min.session.timeout.ms", "6000"}, {"offset.metadata.max.bytes", "4096"},
 		{"offsets.commit.timeout.ms", "5000"}, {"offsets.load.buffer.size", "5242880"}, {"offsets.retention.check.interval.ms", "600000"},
-		{"offsets.retention.minutes", "10080"}, {"offsets.topic.compression.codec", "0"}, {"offsets.topic.num.partitions", "50"},
-		{"offsets.topic.replication.factor", "3"}, {"offsets.topic.segment.bytes", "104857600"},
+		{"offsets.retention.minutes", "10080"}, {"offsets.topic.compression.codec", "0"},
 	}},
 	{"share groups are not there yet", [][2]string{
 		{"group.share.assignment.interval.ms", "1000"}, {"group.share.delivery.count.limit", "5"}, {"group.share.heartbeat.interval.ms", "5000"},
@@ -149,14 +148,9 @@ var brokerAbsentNames = []struct {
 		{"group.share.session.timeout.ms", "45000"}, {"share.coordinator.state.topic.min.isr", "2"}, {"share.coordinator.state.topic.num.partitions", "50"},
 		{"share.coordinator.state.topic.replication.factor", "3"},
 	}},
-	{needsTxn, [][2]string{
-		{"add.partitions.to.txn.retry.backoff.max.ms", "100"}, {"add.partitions.to.txn.retry.backoff.ms", "20"}, {"producer.id.expiration.ms", "86400000"},
-		{"transaction.abort.timed.out.transaction.cleanup.interval.ms", "10000"}, {"transaction.max.timeout.ms", "900000"},
-		{"transaction.partition.verification.enable", "true"}, {"transaction.remove.expired.transaction.cleanup.interval.ms", "3600000"},
-		{"transaction.state.log.load.buffer.size", "5242880"}, {"transaction.state.log.min.isr", "2"}, {"transaction.state.log.num.partitions", "50"},
-		{"transaction.state.log.replication.factor", "3"}, {"transaction.state.log.segment.bytes", "104857600"},
-		{"transaction.two.phase.commit.enable", "false"}, {"transactional.id.expiration.ms", "604800000"},
-	}},
+	{"the producer's own state in a log goes with its records", [][2]string{{"producer.id.expiration.ms", "86400000"}}},
+	{"loading takes a time for each record", [][2]string{{"transaction.state.log.load.buffer.size", "5242880"}}},
+	{needsTwoPhase, [][2]string{{"transaction.two.phase.commit.enable", "false"}}},
 	{needsCodec, [][2]string{
 		{"compression.type", "producer"}, {"compression.gzip.level", "-1"}, {"compression.lz4.level", "9"}, {"compression.zstd.level", "3"},
 	}},

@@ -31,6 +31,8 @@ type Broker struct {
 	QuorumRequestTimeoutMs             int64 // controller.quorum.request.timeout.ms
 	QuorumRetryBackoffMs               int64 // controller.quorum.retry.backoff.ms
 	Topic                              Topic // defaults for topics that do not set their own
+	OffsetsTopic                       InternalTopic
+	Transactions                       Transactions
 }
 
 // Topic holds the topic properties that are modelled.

@@ -57,6 +57,9 @@ type Broker struct {
 	Deletes     []DelayedDelete  // DeleteRecords that wait for followers
 	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
 
+	Shards []CoordinatorShard // by partition: what this broker coordinates
+	Serial int32              // batches that it has made itself
+
 	Chores     Chores
 	CleanEpoch int64 // the clean-shutdown marker on disk: the broker epoch in it, -1 without marker
 }
@@ -93,7 +96,7 @@ func (s *State) brokerEvent(e Event) {
 func isRequest(p Payload) bool {
 	switch p.(type) {
 	case ProduceRequest, FetchRequest, MetadataRequest, ListOffsetsRequest, OffsetsForLeaderEpochRequest,
-		InitProducerIDRequest, DeleteRecordsRequest:
+		InitProducerIDRequest, DeleteRecordsRequest, FindCoordinatorRequest:
 		return true
 	}
 	return false
@@ -113,9 +116,11 @@ func (s *State) handle(b *Broker, e Event) {
 	case OffsetsForLeaderEpochRequest:
 		s.onOffsetsForLeaderEpoch(b, e, p)
 	case InitProducerIDRequest:
-		s.onInitProducerID(b, e)
+		s.onInitProducerID(b, e, p)
 	case DeleteRecordsRequest:
 		s.onDeleteRecords(b, e, p)
+	case FindCoordinatorRequest:
+		s.onFindCoordinator(b, e, p)
 	default:
 		unexpected(e)
 	}
@@ -188,6 +193,10 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onShutdownTimer(b)
 	case NextRequest:
 		s.readNext(b, p)
+	case CoordinatorLoadTimer:
+		s.onCoordinatorLoad(b, p)
+	case CoordinatorWritten:
+		s.onCoordinatorWritten(b, p)
 	default:
 		unexpected(e)
 	}

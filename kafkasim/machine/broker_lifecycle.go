@@ -326,6 +326,7 @@ func (s *State) forgetProcess(b *Broker) {
 	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.PurgatoryAt = nil, nil, nil, nil, nil, 0
 	b.Alter, b.Assign, b.IDs, b.Forward = AlterManager{}, AssignmentsManager{}, ProducerIDs{}, Forwarder{}
 	b.Pull = MetadataPull{Leader: b.Pull.Leader, Epoch: b.Pull.Epoch, Draws: b.Pull.Draws, Links: make([]RaftLink, len(s.Controllers))}
+	b.Shards = nil
 	b.Lifecycle, b.Chores = Lifecycle{Epoch: -1, PreviousEpoch: -1}, Chores{}
 	for i := range b.Replicas {
 		r := &b.Replicas[i]

@@ -107,6 +107,10 @@ func (b *Broker) unshare() {
 		b.Produces[i].Parts = slices.Clone(b.Produces[i].Parts)
 	}
 	b.Fetches = slices.Clone(b.Fetches)
+	b.Shards = slices.Clone(b.Shards)
+	for i := range b.Shards {
+		b.Shards[i].unshare()
+	}
 	b.Deletes = slices.Clone(b.Deletes)
 	for i := range b.Deletes {
 		b.Deletes[i].Parts = slices.Clone(b.Deletes[i].Parts)

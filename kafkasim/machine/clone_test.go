@@ -40,7 +40,7 @@ func TestStateIsPlainData(t *testing.T) {
 var shared = []string{
 	"World.Racks", "World.Sessions", "World.Broker", ".Holds", ".Clients", ".TopicBase", "Controllers[].Log", "Committed.Log",
 	".Queue[].Payload", ".Backlog[].Payload", ".Held[].Payload", ".Waiting[].Payload", ".InFlight[].Payload", ".InFlight[].Batches",
-	".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR", ".Partitions[].Lossy",
+	".Shards[].Transactions[].Partitions", ".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR", ".Partitions[].Lossy",
 	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added", ".Brokers[].Dirs", ".Partitions[].Dirs",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches",

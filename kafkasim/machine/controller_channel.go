@@ -145,7 +145,7 @@ type Forwarder struct {
 
 // Forwarded is one request.
 type Forwarded struct {
-	Number int32 // in State.Admin
+	Number int32 // in State.Admin, or nobodysRequest
 	Until  int64 // µs: when the broker gives up
 	Event  Event // what is asked
 }
@@ -257,8 +257,9 @@ func (s *State) onForwarded(b *Broker, e Event, m AdminResponse) {
 		s.askAgain(b, &f.Channel, ForwardTimer{})
 		return
 	}
-	a := &s.Admin[f.Queue[0].Number]
-	a.Done, a.Result = true, Result{Error: m.Error, ID: m.ID}
+	if n := f.Queue[0].Number; n != nobodysRequest {
+		s.Admin[n].Done, s.Admin[n].Result = true, Result{Error: m.Error, ID: m.ID}
+	}
 	f.Queue = f.Queue[1:]
 	s.forward(b)
 }

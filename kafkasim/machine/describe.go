@@ -81,7 +81,7 @@ func (s *State) DescribePayload(p Payload) string {
 			return s.PartitionName(r.TP) + " " + orError(r.Error, fmt.Sprintf("epoch %d ends at %d", r.End.Epoch, r.End.Offset))
 		})
 	case InitProducerIDRequest:
-		return "InitProducerId"
+		return strings.TrimSuffix("InitProducerId "+p.TransactionalID, " ")
 	case InitProducerIDResponse:
 		return "InitProducerIdResponse " + orError(p.Error, fmt.Sprintf("id %d epoch %d", p.ProducerID, p.ProducerEpoch))
 	case FetchRequest:

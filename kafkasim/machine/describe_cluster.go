@@ -44,6 +44,9 @@ func (s *State) describeCluster(p Payload) (string, bool) {
 	case AllocateProducerIDsResponse:
 		return "AllocateProducerIdsResponse " + orError(p.Error, fmt.Sprintf("%d to %d", p.First, p.First+p.Count-1)), true
 	}
+	if text, ok := s.describeCoordinator(p); ok {
+		return text, true
+	}
 	return s.describeQuorum(p)
 }
 

@@ -46,6 +46,7 @@ const (
 	HigherEpochDropped
 	FetchAnswerEpoch
 	PreVote
+	TransactionsV2
 	LastKnownLeaderAlive
 	EligibleLeaders
 	switches // how many there are

@@ -13,7 +13,9 @@ import (
 
 // kafkaDefaults are Kafka's defaults.
 func kafkaDefaults() config.Broker {
+	d, _ := config.ParseBroker(nil)
 	return config.Broker{
+		OffsetsTopic: d.OffsetsTopic, Transactions: d.Transactions,
 		ReplicaLagTimeMaxMs: 30000, ReplicaFetchWaitMaxMs: 500, ReplicaFetchMinBytes: 1, ReplicaFetchMaxBytes: 1 << 20,
 		ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
 		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,

@@ -20,6 +20,7 @@ type DelayedProduce struct {
 	Conn, Correlation uint32
 	Deadline          int64 // µs
 	Parts             []DelayedPart
+	Then              Later // of a batch of a coordinator's own: what comes instead of an answer
 }
 
 // DelayedPart is one partition of it: decided, or waiting for the high watermark to reach Required.
@@ -57,6 +58,11 @@ func (s *State) onProduce(b *Broker, e Event, m ProduceRequest) {
 	default:
 		s.answerProduce(b, e.From, e.Conn, e.Correlation, parts)
 	}
+	s.appendedParts(b, parts, moved)
+}
+
+// appendedParts lets go who waited for what was appended; moved tells that a high watermark moved by it.
+func (s *State) appendedParts(b *Broker, parts []DelayedPart, moved bool) {
 	for i := range parts {
 		if parts[i].Result.Error == NONE {
 			s.completeFetches(b, parts[i].Result.TP)
@@ -182,8 +188,20 @@ func (s *State) tryProduce(b *Broker, d *DelayedProduce) bool {
 	if waiting {
 		return false
 	}
-	s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts)
+	s.finishProduce(b, d)
 	return true
+}
+
+// finishProduce ends a request that waited. Whoever appended here himself is told by an event of its own, so that
+// he never acts in the middle of something else.
+func (s *State) finishProduce(b *Broker, d *DelayedProduce) {
+	w, own := d.Then.Payload.(CoordinatorWritten)
+	if !own {
+		s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts)
+		return
+	}
+	w.Error = d.Parts[0].Result.Error
+	s.after(0, b.ID, w)
 }
 
 // produceDone is R1.14 for one partition. The condition of an acknowledgement is the high watermark, and

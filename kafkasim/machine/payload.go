@@ -151,8 +151,15 @@ type EpochAnswer struct {
 	End   EpochEnd
 }
 
-// InitProducerIDRequest asks any broker for a producer id (API 22, P-81).
-type InitProducerIDRequest struct{}
+// InitProducerIDRequest asks for a producer id (API 22): any broker without a transactional id (P-81), else the
+// coordinator (T-10). Only there the rest counts: ProducerID and ProducerEpoch are what the client has, -1 for
+// nothing (KIP-360).
+type InitProducerIDRequest struct {
+	TransactionalID string // "" for none
+	TimeoutMs       int64  // transaction.timeout.ms
+	ProducerID      int64
+	ProducerEpoch   int16
+}
 
 // InitProducerIDResponse hands one out.
 type InitProducerIDResponse struct {

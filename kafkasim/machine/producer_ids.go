@@ -17,31 +17,50 @@ type ProducerIDs struct {
 type WaitingForID struct {
 	From              NodeID
 	Conn, Correlation uint32
+	Request           InitProducerIDRequest
+}
+
+// take takes the next id of the block; false when it is used up.
+func (p *ProducerIDs) take() (int64, bool) {
+	if p.Next == p.End {
+		return -1, false
+	}
+	p.Next++
+	return p.Next - 1, true
 }
 
 // producerIDTimeout is how long a broker waits for a block, µs.
 const producerIDTimeout = 30_000_000
 
-// onInitProducerID hands out an id, with epoch 0.
-func (s *State) onInitProducerID(b *Broker, e Event) {
-	p := &b.IDs
-	if p.Next == p.End {
-		p.Waiting = append(p.Waiting, WaitingForID{e.From, e.Conn, e.Correlation})
-		if ch := &p.Channel.Channel; ch.InFlight && s.Now >= ch.Deadline {
-			s.leaveController(b, &p.Channel)
-		}
-		if !p.Channel.Channel.InFlight && !s.askController(b, &p.Channel, producerIDTimeout, AllocateProducerIDsRequest{}) {
-			s.noProducerIDs(b)
-		}
+// onInitProducerID hands out an id, with epoch 0; one with a transactional id is the transaction coordinator's.
+func (s *State) onInitProducerID(b *Broker, e Event, m InitProducerIDRequest) {
+	if m.TransactionalID != "" {
+		s.initTransactional(b, e, m)
 		return
 	}
-	s.grantProducerID(b, e.From, e.Conn, e.Correlation)
+	id, ok := b.IDs.take()
+	if !ok {
+		s.awaitProducerID(b, e, m)
+		return
+	}
+	s.reply(b, e.From, e.Conn, e.Correlation, InitProducerIDResponse{ProducerID: id})
 }
 
-func (s *State) grantProducerID(b *Broker, to NodeID, conn, correlation uint32) {
-	id := b.IDs.Next
-	b.IDs.Next++
-	s.reply(b, to, conn, correlation, InitProducerIDResponse{ProducerID: id})
+// awaitProducerID lets a request wait for a block, and asks for one.
+func (s *State) awaitProducerID(b *Broker, e Event, m InitProducerIDRequest) {
+	b.IDs.Waiting = append(b.IDs.Waiting, WaitingForID{e.From, e.Conn, e.Correlation, m})
+	s.askProducerIDs(b)
+}
+
+// askProducerIDs asks the controller for a block, unless it was asked already.
+func (s *State) askProducerIDs(b *Broker) {
+	p := &b.IDs
+	if ch := &p.Channel.Channel; ch.InFlight && s.Now >= ch.Deadline {
+		s.leaveController(b, &p.Channel)
+	}
+	if !p.Channel.Channel.InFlight && !s.askController(b, &p.Channel, producerIDTimeout, AllocateProducerIDsRequest{}) {
+		s.noProducerIDs(b)
+	}
 }
 
 // onProducerIDs takes a block and serves who waited for it.
@@ -59,7 +78,7 @@ func (s *State) onProducerIDs(b *Broker, e Event, m AllocateProducerIDsResponse)
 	waiting := p.Waiting
 	p.Waiting = nil
 	for _, w := range waiting {
-		s.grantProducerID(b, w.From, w.Conn, w.Correlation)
+		s.onInitProducerID(b, Event{From: w.From, Conn: w.Conn, Correlation: w.Correlation}, w.Request)
 	}
 }
 

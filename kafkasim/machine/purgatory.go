@@ -99,7 +99,7 @@ func (s *State) expireProduces(b *Broker) {
 				s.refused(b, p.Result.TP, REQUEST_TIMED_OUT)
 			}
 		}
-		s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts)
+		s.finishProduce(b, &d)
 	}
 	clear(b.Produces[len(kept):])
 	b.Produces = kept

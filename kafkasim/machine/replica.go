@@ -139,6 +139,9 @@ func (s *State) follow(b *Broker, tp TopicPartition, reg *PartitionRegistration)
 	}
 	r := &b.Replicas[i]
 	if b.Dirs[r.Dir].Offline {
+		if reg.Leader != b.ID {
+			s.coordinatorResigned(b, tp)
+		}
 		return
 	}
 	s.tellDir(b, r, reg)
@@ -160,6 +163,7 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 		return
 	}
 	b.Replicas = slices.Delete(b.Replicas, i, i+1)
+	s.coordinatorResigned(b, tp)
 	s.completeProduces(b, tp)
 	s.completeFetches(b, tp)
 	s.completeDeletes(b)
@@ -187,6 +191,7 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 		s.lossyLeads(r.TP, b.ID)
 		s.note(view.Change{Kind: view.BecameLeader, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: int64(r.LeaderEpoch), B: r.Log.End})
 		s.judgeLosses(r.TP)
+		s.coordinatorElected(b, r)
 	} else {
 		r.sameEpochRemotes(b.ID)
 	}
@@ -264,6 +269,7 @@ func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration
 	s.note(view.Change{Kind: view.BecameFollower, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: noteNode(r.Leader), B: int64(r.LeaderEpoch)})
 	s.beginTruncation(b, r, was != Follower || before != r.Leader)
 	if was == Leader {
+		s.coordinatorResigned(b, r.TP)
 		s.completeProduces(b, r.TP) // R1.16: the waiting requests fail
 		s.completeDeletes(b)
 	}

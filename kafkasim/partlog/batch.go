@@ -38,6 +38,8 @@ type Batch struct {
 	Sender        int32
 	Serial        int32
 	ProducerEpoch int16
+	Transactional bool // part of a transaction (T-42)
+	Control       bool // a marker: one record that no application sees (T-40)
 }
 
 // NextOffset is the offset after the batch's last record.

@@ -21,9 +21,15 @@ func (b *Batch) Encode() []byte {
 	out = binary.BigEndian.AppendUint32(out, uint32(b.LeaderEpoch))
 	out = append(out, 2)
 	out = binary.BigEndian.AppendUint32(out, 0) // checksum, below
-	attributes := uint16(0)                     // no codec, CreateTime, no transaction, no control
+	attributes := uint16(0)                     // no codec, CreateTime
+	if b.Transactional {
+		attributes |= 1 << 4
+	}
+	if b.Control {
+		attributes |= 1 << 5
+	}
 	if b.DeleteHorizon != 0 {
-		attributes = 1 << 6
+		attributes |= 1 << 6
 	}
 	out = binary.BigEndian.AppendUint16(out, attributes)
 	out = binary.BigEndian.AppendUint32(out, uint32(b.Records.Count-1))
