@@ -10,8 +10,8 @@ import (
 // changeWords are the changes since the i-th note, in words.
 func (c *Cluster) changeWords(i int) []string {
 	var out []string
-	for ; i < c.trace.len(); i++ {
-		out = append(out, c.words(c.trace.get(i)))
+	for ; i < c.traced().len(); i++ {
+		out = append(out, c.words(c.traced().get(i)))
 	}
 	return out
 }
@@ -62,7 +62,7 @@ func (c *Cluster) words(n *note) string {
 }
 
 func (c *Cluster) clientWords(n *note, p string) string {
-	client := c.trace.clientName(n)
+	client := c.traced().clientName(n)
 	if n.partition < 0 {
 		p = "a partition that is not known yet"
 	}
@@ -102,9 +102,9 @@ const newsLines = 40
 func (c *Cluster) news(i int) []string {
 	var out []string
 	more := 0
-	sums := newSums(&c.trace)
-	for ; i < c.trace.len(); i++ {
-		n := c.trace.get(i)
+	sums := newSums(c.traced())
+	for ; i < c.traced().len(); i++ {
+		n := c.traced().get(i)
 		if sums.add(n) {
 			continue
 		}

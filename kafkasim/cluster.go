@@ -19,7 +19,8 @@ type Cluster struct {
 	history  history
 	trace    traceLog
 	acked    ackIndex
-	watch    *watched // nil when nobody watches
+	slab     []Delivery // of the next sends
+	watch    *watched   // nil when nobody watches
 }
 
 // clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.
@@ -28,7 +29,7 @@ type clientDefaults struct{ producer, consumer Config }
 // newCluster starts a world. code is how a script makes it again.
 func newCluster(w World, code string, producer, consumer Config) *Cluster {
 	c := &Cluster{world: w, defaults: clientDefaults{producer, consumer}, s: machine.New(w.machine())}
-	c.take()
+	c.traced()
 	c.history.begin(code, c.s)
 	return c
 }
@@ -56,41 +57,45 @@ func (c *Cluster) String() string {
 // apply carries out a command now and remembers it. code is the Go statement that a script repeats it
 // with; "" for a part of another verb.
 func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
-	c.trace.floor = c.trace.len()
+	t := c.traced()
+	t.floor = t.len()
 	words := c.interventionWords(cmd) // before: what it names may be gone after it
 	r := c.s.Apply(cmd)
-	c.history.command(c.s.Now, c.trace.len(), cmd)
+	c.history.command(c.s.Now, t.len(), cmd)
 	if words != "" {
-		c.trace.add([]machine.Note{{Change: view.Change{At: c.s.Now, Kind: view.Command, Broker: -1, Partition: -1, Text: words}}})
+		t.add([]machine.Note{{Change: view.Change{At: c.s.Now, Kind: view.Command, Broker: -1, Partition: -1, Text: words}}})
 	}
 	c.history.line(code, c.s.Now)
 	if c.watch != nil {
 		c.watch.add(c.watch.w.Command(c.s, commandWords(code, cmd)))
 	}
-	c.take()
+	c.traced()
 	return r
 }
 
-// take moves what the last step or command did from the state to the trace.
-func (c *Cluster) take() {
+// traced is the trace with everything that has happened. What sends have done waits in the state until somebody
+// looks or something else happens, so that a row of them is one change from the start.
+func (c *Cluster) traced() *traceLog {
 	if notes := c.s.TakeNotes(); len(notes) > 0 {
 		c.trace.add(notes)
 	}
+	return &c.trace
 }
 
 // step lets one event happen. Everything is in order before and after it, so that whoever interrupts a
 // loop between two steps leaves a whole cluster behind.
 func (c *Cluster) step() (machine.Event, bool) {
+	t := c.traced()
 	e, ok := c.s.Step()
 	if !ok {
 		return e, false
 	}
-	c.trace.floor = c.trace.len()
+	t.floor = t.len()
 	if c.watch != nil {
 		c.watch.events++
 		c.watch.add(c.watch.w.After(c.s, e))
 	}
-	c.take()
+	c.traced()
 	c.history.stepped(c.s)
 	return e, true
 }

@@ -24,8 +24,8 @@ func (n Counters) String() string {
 func (c *Cluster) Counters() Counters {
 	var n Counters
 	since := c.s.Now - c.s.World.Tick
-	for i := c.trace.len() - 1; i >= 0 && c.trace.get(i).at > since; i-- {
-		switch x := c.trace.get(i); x.kind {
+	for i := c.traced().len() - 1; i >= 0 && c.traced().get(i).at > since; i-- {
+		switch x := c.traced().get(i); x.kind {
 		case view.Sent:
 			n.Sent += int(x.a)
 		case view.Acked:

@@ -161,7 +161,7 @@ func (h *history) at(t int64, present *sent) (*machine.State, int64, int) {
 
 // Fork is an independent copy of the cluster as it is now: what happens to one does not touch the other.
 func (c *Cluster) Fork() *Cluster {
-	f := &Cluster{world: c.world, defaults: c.defaults, s: c.s.Clone(), history: c.history.fork(), trace: c.trace.fork(c.trace.len())}
+	f := &Cluster{world: c.world, defaults: c.defaults, s: c.s.Clone(), history: c.history.fork(), trace: c.traced().fork(c.traced().len())}
 	f.watch = c.watch.fork(f.s)
 	return f
 }
@@ -179,11 +179,11 @@ func (c *Cluster) At(t time.Duration) *Cluster {
 		return c.Fork()
 	}
 	s, steps, n := c.history.at(us, newSent(c.s))
-	notes := c.trace.until(us)
+	notes := c.traced().until(us)
 	if n < len(c.history.entries) && c.history.entries[n].at == us {
 		notes = c.history.entries[n].notes
 	}
-	old := &Cluster{world: c.world, defaults: c.defaults, s: s, trace: c.trace.fork(notes)}
+	old := &Cluster{world: c.world, defaults: c.defaults, s: s, trace: c.traced().fork(notes)}
 	h := &old.history
 	h.steps, h.entries, h.script = steps, c.history.upTo(n), c.history.script.until(us)
 	h.interval, h.next = c.history.interval, steps+c.history.interval

@@ -97,7 +97,7 @@ func (c *Cluster) Deliver(n int) *Event {
 	c.history.line(fmt.Sprintf("c.Deliver(%d)", n), c.s.Now)
 	c.apply("", machine.DeliverMessage{Seq: uint64(n)})
 	for {
-		changes := c.trace.len()
+		changes := c.traced().len()
 		next, _ := c.s.Peek()
 		text := c.s.Describe(next)
 		e, ok := c.step()

@@ -2,6 +2,8 @@ package kafkasim
 
 import (
 	"fmt"
+	"reflect"
+	"strconv"
 	"time"
 
 	"kafkalab/kafkasim/config"
@@ -96,15 +98,39 @@ type Header struct{ Key, Value string }
 // Send hands a record to the producer's send(), which returns at once; the Delivery tells what becomes of
 // it. key and value are strings; nil stands for no key or no value.
 func (p *Producer) Send(topic string, key, value any) *Delivery {
-	return p.SendRecord(Record{Topic: topic, Key: key, Value: value})
+	p.sendable(topic)
+	cmd := machine.Send{Producer: p.i, Topic: topic, Partition: -1}
+	p.fill(&cmd.Record, key, value)
+	return p.c.send(&cmd, true, nil)
+}
+
+// sendable refuses a producer that has ended, and a topic that is not there.
+func (p *Producer) sendable(topic string) {
+	p.needsRunning("Send")
+	if p.c.findTopic(topic) < 0 {
+		p.c.topicIndex(p.where("Send"), topic)
+	}
+}
+
+// fill gives a record its key and its value.
+func (p *Producer) fill(r *partlog.Record, key, value any) {
+	var null, ok bool
+	if r.Key, null, ok = text(key); null {
+		r.Flags |= partlog.NullKey
+	} else if !ok {
+		p.notText("key", key)
+	}
+	if r.Value, null, ok = text(value); null {
+		r.Flags |= partlog.NullValue
+	} else if !ok {
+		p.notText("value", value)
+	}
+	r.Timestamp = machine.NoTimestamp
 }
 
 // SendRecord is Send for a record with a partition, headers or a time of its own.
 func (p *Producer) SendRecord(r Record) *Delivery {
-	p.needsRunning("Send")
-	if p.c.findTopic(r.Topic) < 0 {
-		p.c.topicIndex(p.where("Send"), r.Topic)
-	}
+	p.sendable(r.Topic)
 	if r.Timestamp < 0 || r.Timestamp%time.Millisecond != 0 {
 		misuse(p.where("Send"), "Timestamp %v: want whole ms since the world began", r.Timestamp)
 	}
@@ -116,14 +142,7 @@ func (p *Producer) SendRecord(r Record) *Delivery {
 		}
 		cmd.Partition = p.c.partitionOf(p.where("Send"), r.Topic, n).Partition
 	}
-	var null bool
-	if cmd.Record.Key, null = p.text("key", r.Key); null {
-		cmd.Record.Flags |= partlog.NullKey
-	}
-	if cmd.Record.Value, null = p.text("value", r.Value); null {
-		cmd.Record.Flags |= partlog.NullValue
-	}
-	cmd.Record.Timestamp = machine.NoTimestamp
+	p.fill(&cmd.Record, r.Key, r.Value)
 	if r.Timestamp != 0 {
 		cmd.Record.Timestamp = r.Timestamp.Milliseconds()
 	}
@@ -131,22 +150,39 @@ func (p *Producer) SendRecord(r Record) *Delivery {
 		cmd.Headers = append(cmd.Headers, partlog.Header{Key: h.Key, Value: h.Value})
 	}
 	plain := r.Timestamp == 0 && len(r.Headers) == 0
-	n := p.c.send(cmd, plain, func() string { return fmt.Sprintf("c.Producer(%q).SendRecord(%s)", p.ID(), r.code()) })
-	return &Delivery{c: p.c, producer: p.i, number: n}
+	return p.c.send(&cmd, plain, func() string { return fmt.Sprintf("c.Producer(%q).SendRecord(%s)", p.ID(), r.code()) })
 }
 
 // text reads a key or a value.
-func (p *Producer) text(what string, v any) (s string, null bool) {
+func text(v any) (s string, null, ok bool) {
 	switch v := v.(type) {
 	case nil:
-		return "", true
+		return "", true, true
 	case string:
-		return v, false
+		return v, false, true
 	case []byte:
-		return string(v), false
+		return string(v), false, true
 	}
-	misuse(p.where("Send"), "%s %v (%T): want a string, or nil for none (fmt.Sprint makes one of anything)", what, v, v)
-	return "", false
+	return "", false, false
+}
+
+// notText refuses a key or a value. It looks at the value through its type, so that what is handed to Send need
+// not be moved to the heap for the sake of this sentence.
+func (p *Producer) notText(what string, v any) {
+	shown := "of type"
+	switch v := v.(type) {
+	case int:
+		shown = strconv.Itoa(v)
+	case int64:
+		shown = strconv.FormatInt(v, 10)
+	case bool:
+		shown = strconv.FormatBool(v)
+	case float64:
+		shown = strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Duration:
+		shown = v.String()
+	}
+	misuse(p.where("Send"), "%s %s (%s): want a string, or nil for none (fmt.Sprint makes one of anything)", what, shown, reflect.TypeOf(v).String())
 }
 
 // Every lets the producer send one record each interval, from now on, with these keys in turn and the

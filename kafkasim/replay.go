@@ -25,7 +25,7 @@ import (
 func (c *Cluster) Replay(w World) *Cluster {
 	w = c.world.under(w)
 	n := &Cluster{world: w, defaults: c.defaults, s: machine.New(w.machine())}
-	n.take()
+	n.traced()
 	n.history.begin(c.history.script.base, n.s)
 
 	was := past{s: c.history.marks[0].state.Clone()} // this cluster, step by step
@@ -161,7 +161,7 @@ func (r *sendRun) place() sendPlace { return sendPlace{r.producer, r.first} }
 func (c *Cluster) sendAgain(there *sent, run *sendRun) int64 {
 	first := c.s.Producers[run.producer].Sends
 	for cmd := range there.commands(run) {
-		c.send(cmd, true, nil)
+		c.send(&cmd, true, nil)
 	}
 	return first
 }

@@ -122,7 +122,7 @@ func (c *Cluster) sendSaved(s *savedSends) {
 		if s.Flags&partlog.NullKey == 0 {
 			r.Key = s.Keys.at(i)
 		}
-		c.send(machine.Send{Producer: s.Producer, Topic: s.Topic, Partition: s.Partition, Record: r}, true, nil)
+		c.send(&machine.Send{Producer: s.Producer, Topic: s.Topic, Partition: s.Partition, Record: r}, true, nil)
 	}
 }
 
@@ -263,7 +263,7 @@ func (s *savedCluster) replay(where string) *Cluster {
 	}()
 	w := s.World.filled()
 	c := &Cluster{world: w, defaults: clientDefaults{s.Producer, s.Consumer}, s: machine.New(w.machine())}
-	c.take()
+	c.traced()
 	c.history.begin(s.Base, c.s)
 	for i := range s.Entries {
 		e := &s.Entries[i]

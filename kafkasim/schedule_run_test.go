@@ -28,7 +28,7 @@ func mutantCluster(w World, m machine.Mutant) *Cluster {
 	mw := w.machine()
 	mw.Mutant = m
 	c := &Cluster{world: w, s: machine.New(mw)}
-	c.take()
+	c.traced()
 	c.history.begin(w.code(), c.s)
 	return c
 }

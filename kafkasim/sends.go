@@ -56,36 +56,51 @@ func (x *sent) carryOut(r *sendRun, s *machine.State) {
 
 // send hands a record to a producer and remembers it: plain ones join the run before them, those with
 // headers or a time of their own are remembered as commands.
-func (c *Cluster) send(cmd machine.Send, plain bool, code func() string) int64 {
+func (c *Cluster) send(cmd *machine.Send, plain bool, code func() string) *Delivery {
+	if plain && c.history.continues(c.s.Now, cmd, c.s.Producers[cmd.Producer].Sends) {
+		return c.delivery(cmd.Producer, c.s.Send(cmd.Producer, cmd.Topic, cmd.Partition, cmd.Record, nil))
+	}
+	t := c.traced()
 	n := c.s.Send(cmd.Producer, cmd.Topic, cmd.Partition, cmd.Record, cmd.Headers)
+	t.floor = t.len()
 	if plain {
-		if c.history.sent(c.s.Now, c.trace.len(), cmd, n) {
-			c.trace.floor = c.trace.len()
-		}
+		c.history.sent(c.s.Now, t.len(), cmd, n)
 	} else {
-		c.trace.floor = c.trace.len()
-		c.history.command(c.s.Now, c.trace.len(), cmd)
+		c.history.command(c.s.Now, t.len(), *cmd)
 		c.history.line(code(), c.s.Now)
 	}
-	c.take()
-	return n
+	return c.delivery(cmd.Producer, n)
 }
 
-// sent adds the send with a number to the last run, or begins a new one and says so.
-func (h *history) sent(at int64, notes int, cmd machine.Send, number int64) (fresh bool) {
-	var run *sendRun
-	if n := len(h.entries); n > 0 {
-		e := &h.entries[n-1]
-		if r := e.sends; r != nil && e.steps == h.steps && e.at == at && r.producer == cmd.Producer &&
-			r.topic == cmd.Topic && r.partition == cmd.Partition && r.flags == cmd.Record.Flags && r.first+r.count == number {
-			run = r
-		}
+// delivery makes a handle. There is one for each record that a cell sends, so they are made in rows.
+func (c *Cluster) delivery(producer int32, number int64) *Delivery {
+	if len(c.slab) == 0 {
+		c.slab = make([]Delivery, 64)
 	}
-	if fresh = run == nil; fresh {
-		run = &sendRun{producer: cmd.Producer, topic: cmd.Topic, partition: cmd.Partition, flags: cmd.Record.Flags, first: number}
-		h.entries = append(h.entries, entry{steps: h.steps, at: at, notes: notes, sends: run})
-		h.script.add(line{sends: run, at: at})
+	d := &c.slab[0]
+	c.slab = c.slab[1:]
+	d.c, d.producer, d.number = c, producer, number
+	return d
+}
+
+// continues adds the send that gets a number to the last run, if it follows it.
+func (h *history) continues(at int64, cmd *machine.Send, number int64) bool {
+	if len(h.entries) == 0 {
+		return false
 	}
-	run.count++
-	return fresh
+	e := &h.entries[len(h.entries)-1]
+	r := e.sends
+	if r == nil || e.steps != h.steps || e.at != at || r.producer != cmd.Producer || r.topic != cmd.Topic ||
+		r.partition != cmd.Partition || r.flags != cmd.Record.Flags || r.first+r.count != number {
+		return false
+	}
+	r.count++
+	return true
+}
+
+// sent begins a run with the send that got a number.
+func (h *history) sent(at int64, notes int, cmd *machine.Send, number int64) {
+	run := &sendRun{producer: cmd.Producer, topic: cmd.Topic, partition: cmd.Partition, flags: cmd.Record.Flags, first: number, count: 1}
+	h.entries = append(h.entries, entry{steps: h.steps, at: at, notes: notes, sends: run})
+	h.script.add(line{sends: run, at: at})
 }

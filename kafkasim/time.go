@@ -30,7 +30,7 @@ func interruptible(n int64) {
 // heartbeats and other housekeeping included.
 func (c *Cluster) Step() *Event {
 	poll()
-	at, changes := c.s.Now, c.trace.len()
+	at, changes := c.s.Now, c.traced().len()
 	next, ok := c.s.Peek()
 	if !ok {
 		return &Event{Time: c.Now(), Text: "nothing will ever happen again"}
@@ -181,9 +181,9 @@ func (c *Cluster) Settle() *Run {
 			r.run.GaveUp = "still open: " + open
 			break
 		}
-		changes := c.trace.len()
+		changes := c.traced().len()
 		c.step()
-		if c.trace.len() != changes || !housekeeping(e.Payload) {
+		if c.traced().len() != changes || !housekeeping(e.Payload) {
 			open = c.open()
 		}
 	}
@@ -200,7 +200,7 @@ type stretch struct {
 }
 
 func (c *Cluster) begin() *stretch {
-	return &stretch{c: c, run: &Run{From: c.Now()}, steps: c.history.steps, notes: c.trace.len()}
+	return &stretch{c: c, run: &Run{From: c.Now()}, steps: c.history.steps, notes: c.traced().len()}
 }
 
 // end closes a stretch, also one that an interrupt cuts short: the script then has the events that came

@@ -163,10 +163,10 @@ func (c *Cluster) Trace() *view.Trace {
 		t.Brokers = append(t.Brokers, int(c.s.Brokers[i].ID))
 	}
 	t.Partitions = c.partitionNames()
-	t.Changes = make([]view.Change, 0, c.trace.len())
+	t.Changes = make([]view.Change, 0, c.traced().len())
 	shared := map[*byte][]view.Record{}
-	for i := 0; i < c.trace.len(); i++ {
-		t.Changes = append(t.Changes, c.trace.change(c.trace.get(i), shared))
+	for i := 0; i < c.traced().len(); i++ {
+		t.Changes = append(t.Changes, c.traced().change(c.traced().get(i), shared))
 	}
 	return t
 }

@@ -137,7 +137,7 @@ func (s *State) place(p *Producer, n, at int64, topic string, partition int32, r
 func (s *State) placeSticky(p *Producer, n, at int64, t int32, r *partlog.Record, headers []partlog.Header, fields int32) Wait {
 	for {
 		ref := PartRef{t, s.sticky(p, t)}
-		if p.lastIsFull(t, ref.Partition) && s.stuck(p, t, 0) {
+		if p.Topics[t].Sticky.Bytes >= p.stickyBytes() && p.lastIsFull(t, ref.Partition) && s.stuck(p, t, 0) {
 			continue
 		}
 		bytes := s.appendLast(p, n, at, ref, r, headers, fields)

@@ -85,12 +85,18 @@ func (s *State) sticky(p *Producer, topic int32) int32 {
 func (s *State) stuck(p *Producer, topic int32, bytes int64) bool {
 	st := &p.Topics[topic].Sticky
 	st.Bytes += bytes
-	size := max(p.Config.BatchSize, 1)
-	if st.Bytes >= 2*size || st.Bytes >= size && p.lastIsFull(topic, st.Partition) {
-		s.switchSticky(p, topic)
-		return true
+	return st.Bytes >= p.stickyBytes() && s.movesOn(p, topic, st)
+}
+
+// stickyBytes is how many bytes go to a sticky partition at least.
+func (p *Producer) stickyBytes() int64 { return max(p.Config.BatchSize, 1) }
+
+func (s *State) movesOn(p *Producer, topic int32, st *Sticky) bool {
+	if st.Bytes < 2*p.stickyBytes() && !p.lastIsFull(topic, st.Partition) {
+		return false
 	}
-	return false
+	s.switchSticky(p, topic)
+	return true
 }
 
 // switchSticky draws the next sticky partition: by load where every partition has a queue and the queues
