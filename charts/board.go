@@ -10,10 +10,11 @@ import (
 // board is the state of a cluster as far as a picture shows it. It is filled from a view (one moment) or
 // folded from a trace, change by change.
 type board struct {
-	brokers    []boardBroker
-	partitions []boardPartition
-	keys       *keyTable
-	clients    []boardClient
+	brokers     []boardBroker
+	controllers []boardController
+	partitions  []boardPartition
+	keys        *keyTable
+	clients     []boardClient
 }
 
 type boardBroker struct {

@@ -10,17 +10,18 @@ import (
 
 // Cluster draws the cluster as it is now: the brokers side by side, in each box the logs of its
 // replicas, with the high watermark as a blue bar and every record as a cell with its key's letter and
-// colour. With topic names it draws those topics only; at most 12 partitions are shown.
+// colour; above them the controllers, below them what is on the wire. With topic names it draws those topics only; at most 12 partitions are shown.
 func Cluster(src view.Source, topic ...string) *Picture {
 	now, trace := look("Cluster", src)
 	b := boardOf(now, trace)
 	title := "Cluster at " + ms(now.Now)
 	topics := topicsOf("Cluster", now, topic)
 	r := newRecorder(title+b.omitted(topics), b, topics)
+	r.spec.Wire = wireRows(now)
 	r.frame(b, now.Now, nil)
 	spec := r.finish()
 	spec.Frames[0].Words, spec.WordLines = nil, 0
-	p := newPicture(KindCluster, b.describe(title, topics), spec.Height, spec)
+	p := newPicture(KindCluster, b.describe(title, topics)+wireText(spec.Wire), spec.Height, spec)
 	p.width, p.height = spec.Width, spec.Height
 	p.draw = func(string) (string, error) { return drawScene(sceneAt(spec, 0), p.envelope.Alt, 0, nil), nil }
 	return p
@@ -44,6 +45,7 @@ func (b *board) omitted(topics []string) string {
 func (b *board) describe(title string, topics []string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s%s.", title, count(len(b.brokers), "broker", "brokers"), b.troubles())
+	out.WriteString(b.quorumText())
 	shown := 0
 	for i := range b.partitions {
 		p := &b.partitions[i]

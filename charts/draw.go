@@ -19,18 +19,20 @@ func drawScene(s *scene, alt string, extra float64, below func(w *svg.Writer, to
 	w := svg.New(float64(spec.Width), float64(spec.Height)+extra, alt)
 	w.Text(2, 19, 15, `font-weight="bold" fill="`+ink+`"`, spec.Title)
 	width, height := boxWidth(spec.Columns), boxHeight(spec.Rows)
+	s.drawControllers(w)
 	for b := range spec.Brokers {
 		x := float64(b%spec.Columns) * (width + boxGap)
-		y := boxesTop + float64(b/spec.Columns)*(height+boxGap)
+		y := spec.boxesAt() + float64(b/spec.Columns)*(height+boxGap)
 		s.drawBroker(w, b, x, y, width, height)
 	}
 	boxRows := (len(spec.Brokers) + spec.Columns - 1) / spec.Columns
-	y := boxesTop + float64(boxRows)*(height+boxGap) + legendTop
+	y := spec.boxesAt() + float64(boxRows)*(height+boxGap) + legendTop
 	y = drawLegend(w, spec.Keys, y) + clientsTop
 	for _, text := range s.clients {
 		w.Text(2, y+8, 12, `fill="`+ink+`"`, text)
 		y += clientLine
 	}
+	drawWire(w, spec.Wire, y)
 	if below != nil {
 		below(w, float64(spec.Height))
 	}

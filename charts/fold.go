@@ -15,6 +15,9 @@ func newBoard(trace *view.Trace) *board {
 	for _, id := range trace.Brokers {
 		b.brokers = append(b.brokers, boardBroker{id: id, state: "NOT_RUNNING", fenced: true})
 	}
+	for i := range trace.Controllers {
+		b.controllers = append(b.controllers, controllerOf(&trace.Controllers[i]))
+	}
 	slices.SortFunc(b.brokers, func(x, y boardBroker) int { return x.id - y.id })
 	for _, name := range trace.Partitions {
 		p := boardPartition{name: partitionName(name.Topic, name.ID), topic: name.Topic, replicas: name.Replicas, leader: -1, epoch: -1}
@@ -36,6 +39,8 @@ func (b *board) apply(c *view.Change) {
 		}
 	case view.BrokerFenced:
 		b.broker(c.Broker).fenced = c.A == 1
+	case view.ControllerState:
+		b.applyController(c)
 	}
 	if client := b.clientOf(c); client != nil {
 		b.applyClient(client, c)
@@ -146,6 +151,9 @@ func boardOf(cluster *view.Cluster, trace *view.Trace) *board {
 	b := &board{keys: keysOf(trace)}
 	for _, v := range cluster.Brokers {
 		b.brokers = append(b.brokers, boardBroker{id: v.ID, state: stateOf(&v), fenced: v.Fenced})
+	}
+	for i := range cluster.Controllers {
+		b.controllers = append(b.controllers, controllerOf(&cluster.Controllers[i]))
 	}
 	for _, t := range cluster.Topics {
 		for i := range t.Partitions {

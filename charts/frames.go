@@ -27,6 +27,11 @@ func newRecorder(title string, b *board, topics []string) *recorder {
 			r.spec.Brokers = append(r.spec.Brokers, b.brokers[i].id)
 		}
 	}
+	for i := range b.controllers {
+		if len(r.spec.Controllers) < maxControllers {
+			r.spec.Controllers = append(r.spec.Controllers, b.controllers[i].id)
+		}
+	}
 	for i, p := range b.partitions {
 		if slices.Contains(topics, p.topic) && len(r.shown) < maxShown {
 			r.shown = append(r.shown, i)
@@ -70,6 +75,7 @@ func (r *recorder) frame(b *board, at int64, words []string) {
 		r.scene = newScene(r.spec)
 	}
 	f := Frame{T: float64(at) / 1000, Words: words}
+	r.controllers(b, &f)
 	r.brokers(b, &f)
 	r.partitions(b, &f)
 	r.logs(b, &f)
@@ -87,9 +93,19 @@ func (r *recorder) frame(b *board, at int64, words []string) {
 	}
 }
 
+func (r *recorder) controllers(b *board, f *Frame) {
+	for i := range r.spec.Controllers {
+		c := &b.controllers[i]
+		now := ControllerDelta{Controller: i, State: c.picture(), Epoch: c.epoch}
+		if !r.started || now != r.scene.controllers[i] {
+			f.Controllers = append(f.Controllers, now)
+		}
+	}
+}
+
 func (r *recorder) brokers(b *board, f *Frame) {
 	for i, id := range r.spec.Brokers {
-		if state := b.broker(id).picture(); state != r.scene.brokers[i] {
+		if state := b.broker(id).picture(); !r.started || state != r.scene.brokers[i] {
 			f.Brokers = append(f.Brokers, BrokerDelta{Broker: i, State: state})
 		}
 	}

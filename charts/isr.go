@@ -33,7 +33,7 @@ func ISRSize(src view.Source, topic ...string) *Picture {
 	for k, i := range shown {
 		panels[i] = k
 		replicas := float64(len(trace.Partitions[i].Replicas))
-		spec.Panels = append(spec.Panels, Panel{Label: clip(nameOf(trace, i)), YMax: max(replicas, 1) + 0.9})
+		spec.Panels = append(spec.Panels, Panel{Label: clip(nameOf(trace, i)), YMax: max(replicas, 1)})
 		spec.Series = append(spec.Series, Series{Name: clip(nameOf(trace, i)), Panel: k, Colour: k % len(palette), Line: LineSolid, Points: curves[i].until(trace.To)})
 		if least := minISR(now, trace.Partitions[i]); least > 0 {
 			spec.Refs = append(spec.Refs, Ref{Panel: k, Y: float64(least), Label: fmt.Sprintf("min.insync.replicas %d", least)})

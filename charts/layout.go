@@ -25,6 +25,12 @@ const (
 	chipLetter   = 6.6
 	maxKeyLines  = 2
 	maxChipText  = 18
+
+	controllerHeight  = 26
+	controllerPitch   = 34
+	controllerColumns = 3
+	wireHead          = 24
+	wireLine          = 18
 )
 
 // columnsFor is the number of broker boxes per row.
@@ -99,8 +105,16 @@ func (s *ReplaySpec) measure(clientLines int) {
 	s.Cells = cellSlots(s.Columns)
 	boxRows := (len(s.Brokers) + s.Columns - 1) / s.Columns
 	_, keyLines := chips(s.Keys, pictureWidth)
-	height := boxesTop + float64(boxRows)*(boxHeight(s.Rows)+boxGap) + legendTop
+	height := s.boxesAt() + float64(boxRows)*(boxHeight(s.Rows)+boxGap) + legendTop
 	height += float64(keyLines+1)*legendLine + clientsTop
 	height += float64(clientLines * clientLine)
+	if len(s.Wire) > 0 {
+		height += float64(wireHead + len(s.Wire)*wireLine)
+	}
 	s.Height = int(height)
+}
+
+// boxesAt is the y of the first row of boxes: below the title and the controllers.
+func (s *ReplaySpec) boxesAt() float64 {
+	return float64(boxesTop + (len(s.Controllers)+controllerColumns-1)/controllerColumns*controllerPitch)
 }

@@ -11,18 +11,19 @@ var paletteText = [...]string{"#005A8C", "#8A5F00", "#00694D", "#8F4A72", "#2A6F
 var letterInk = [...]string{"#fff", "#1F1F1F", "#fff", "#1F1F1F", "#1F1F1F", "#fff"}
 
 const (
-	ink      = "#1F1F1F"
-	inkSoft  = "#5F6368"
-	inkFaint = "#8A8F94"
-	line     = "#C9CDD2"
-	paper    = "#FFFFFF"
-	boxFill  = "#FAFBFC"
-	boxDown  = "#ECEDEF"
-	blue     = "#0072B2" // the high watermark
-	alarm    = "#C1440E" // lost, down, out of the ISR
-	star     = "#E69F00"
-	starEdge = "#8A5F00"
-	noKey    = "#B4B9BF"
+	ink       = "#1F1F1F"
+	inkSoft   = "#5F6368"
+	inkFaint  = "#8A8F94"
+	line      = "#C9CDD2"
+	paper     = "#FFFFFF"
+	boxFill   = "#FAFBFC"
+	boxDown   = "#ECEDEF"
+	blue      = "#0072B2" // the high watermark
+	alarm     = "#C1440E" // lost, down, out of the ISR
+	star      = "#E69F00"
+	starEdge  = "#8A5F00"
+	noKey     = "#B4B9BF"
+	quietFill = "rgba(128,128,128,.16)"
 )
 
 // letterOf is the letter of a key by its index: A to Z, a to z, then #.

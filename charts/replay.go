@@ -29,6 +29,7 @@ func Replay(src view.Source, topic ...string) *Picture {
 		story.closed = i == 0 && len(groups) > 1 // the brokers coming up are no news
 		words := r.tell(b, trace.Changes[g.from:g.to], story)
 		r.frame(b, trace.Changes[g.to-1].At, words)
+		r.spec.Frames[i].Event = g.loud && i > 0
 	}
 	if len(groups) == 0 {
 		r.frame(b, now.Now, []string{"Nothing has happened yet."})
@@ -112,7 +113,7 @@ func moments(trace *view.Trace) []group {
 // isLoud is what loudness of 2 and more means for a kind.
 func isLoud(kind view.Kind) bool {
 	switch kind {
-	case view.Lost, view.Command, view.BrokerState, view.Truncated, view.Failed, view.PartitionState, view.BrokerFenced, view.Refused, view.Retried:
+	case view.Lost, view.Command, view.BrokerState, view.Truncated, view.Failed, view.PartitionState, view.BrokerFenced, view.ControllerState, view.Refused, view.Retried:
 		return true
 	}
 	return false

@@ -8,13 +8,14 @@ import (
 
 // scene is the whole picture at one frame: what a reader of the spec has after applying the deltas.
 type scene struct {
-	spec       *ReplaySpec
-	t          float64
-	words      []string
-	brokers    []string // states
-	partitions []PartitionDelta
-	logs       []sceneLog
-	clients    []string
+	spec        *ReplaySpec
+	t           float64
+	words       []string
+	brokers     []string // states
+	controllers []ControllerDelta
+	partitions  []PartitionDelta
+	logs        []sceneLog
+	clients     []string
 }
 
 // sceneLog is one replica's log: the cells known so far, by offset.
@@ -24,7 +25,7 @@ type sceneLog struct {
 }
 
 func newScene(spec *ReplaySpec) *scene {
-	s := &scene{spec: spec, brokers: make([]string, len(spec.Brokers)),
+	s := &scene{spec: spec, brokers: make([]string, len(spec.Brokers)), controllers: make([]ControllerDelta, len(spec.Controllers)),
 		partitions: make([]PartitionDelta, len(spec.Partitions)), logs: make([]sceneLog, len(spec.Replicas))}
 	return s
 }
@@ -43,6 +44,9 @@ func (s *scene) apply(f *Frame) {
 	s.t, s.words = f.T, f.Words
 	for _, b := range f.Brokers {
 		s.brokers[b.Broker] = b.State
+	}
+	for _, c := range f.Controllers {
+		s.controllers[c.Controller] = c
 	}
 	for _, p := range f.Partitions {
 		s.partitions[p.Partition] = p

@@ -14,6 +14,7 @@ const (
 	KindCurve   = "curve"   // Spec is a CurveSpec
 	KindCluster = "cluster" // Spec is a ReplaySpec with exactly one frame
 	KindReplay  = "replay"  // Spec is a ReplaySpec
+	KindDrawing = "drawing" // Spec is a DrawingSpec
 )
 
 // Envelope is what travels as application/vnd.kafkalab.chart+json. SCHEMA.md describes every field for
@@ -99,18 +100,20 @@ type Ref struct {
 
 // ReplaySpec is the cluster picture: fixed surroundings and the frames that fill them.
 type ReplaySpec struct {
-	Title      string         `json:"title"`
-	Width      int            `json:"width"`   // px of the picture
-	Height     int            `json:"height"`  // px of the picture, without controls and words
-	Columns    int            `json:"columns"` // broker boxes per row
-	Rows       int            `json:"rows"`    // replica rows per box
-	Cells      int            `json:"cells"`   // cell slots per strip
-	WordLines  int            `json:"wordLines"`
-	Keys       []string       `json:"keys"` // a cell's key is an index into it, -1 for no key
-	Brokers    []int          `json:"brokers"`
-	Partitions []string       `json:"partitions"` // "orders-0"
-	Replicas   []ReplicaPlace `json:"replicas"`
-	Frames     []Frame        `json:"frames"`
+	Title       string         `json:"title"`
+	Width       int            `json:"width"`   // px of the picture
+	Height      int            `json:"height"`  // px of the picture, without controls and words
+	Columns     int            `json:"columns"` // broker boxes per row
+	Rows        int            `json:"rows"`    // replica rows per box
+	Cells       int            `json:"cells"`   // cell slots per strip
+	WordLines   int            `json:"wordLines"`
+	Keys        []string       `json:"keys"` // a cell's key is an index into it, -1 for no key
+	Brokers     []int          `json:"brokers"`
+	Controllers []int          `json:"controllers,omitempty"`
+	Wire        []WireRow      `json:"wire,omitempty"` // what is on the wire at the end
+	Partitions  []string       `json:"partitions"`     // "orders-0"
+	Replicas    []ReplicaPlace `json:"replicas"`
+	Frames      []Frame        `json:"frames"`
 }
 
 // ReplicaPlace says which replica is drawn where. A LogDelta refers to it by index.
@@ -122,13 +125,15 @@ type ReplicaPlace struct {
 
 // Frame is one moment: only what differs from the frame before. The first frame is whole.
 type Frame struct {
-	T          float64          `json:"t"` // ms
-	Words      []string         `json:"words,omitempty"`
-	Brokers    []BrokerDelta    `json:"brokers,omitempty"`
-	Partitions []PartitionDelta `json:"partitions,omitempty"`
-	Logs       []LogDelta       `json:"logs,omitempty"`
-	Marks      []MarkDelta      `json:"marks,omitempty"`
-	Clients    []string         `json:"clients,omitempty"` // replaces the lines of before
+	T           float64           `json:"t"` // ms
+	Words       []string          `json:"words,omitempty"`
+	Event       bool              `json:"event,omitempty"` // something loud: a reader can jump here
+	Controllers []ControllerDelta `json:"controllers,omitempty"`
+	Brokers     []BrokerDelta     `json:"brokers,omitempty"`
+	Partitions  []PartitionDelta  `json:"partitions,omitempty"`
+	Logs        []LogDelta        `json:"logs,omitempty"`
+	Marks       []MarkDelta       `json:"marks,omitempty"`
+	Clients     []string          `json:"clients,omitempty"` // replaces the lines of before
 }
 
 // The states of a broker in a picture.
@@ -145,6 +150,33 @@ const (
 type BrokerDelta struct {
 	Broker int    `json:"b"` // index into Brokers
 	State  string `json:"state"`
+}
+
+// The states of a controller in a picture.
+const (
+	ControllerActive     = "active"
+	ControllerLeader     = "leader" // leads the quorum, and is not active yet
+	ControllerFollower   = "follower"
+	ControllerCandidate  = "candidate"
+	ControllerUnattached = "unattached"
+	ControllerPaused     = "paused"
+	ControllerDown       = "down"
+)
+
+// ControllerDelta replaces a controller's state and the quorum's epoch as it knows it.
+type ControllerDelta struct {
+	Controller int    `json:"c"` // index into Controllers
+	State      string `json:"state"`
+	Epoch      int64  `json:"epoch"`
+}
+
+// WireRow is one message on the wire, or a link that is cut.
+type WireRow struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Text  string `json:"text"`
+	When  string `json:"when"`
+	State string `json:"state"` // "", "held" or "cut"
 }
 
 // PartitionDelta replaces the controller's record of a partition and the window of offsets shown.

@@ -78,3 +78,16 @@ func drawEllipsis(w *svg.Writer, x, y float64, colour string) {
 		w.Circle(x+float64(i)*4, y, 1.2, `fill="`+colour+`"`)
 	}
 }
+
+// drawArrowHead draws the tip of an arrow that ends at (x, y) and comes by (dx, dy).
+func drawArrowHead(w *svg.Writer, x, y, dx, dy float64, colour string) {
+	length := math.Hypot(dx, dy)
+	if length == 0 {
+		length = 1
+	}
+	ux, uy := dx/length, dy/length
+	at := func(back, side float64) (float64, float64) { return x - back*ux - side*uy, y - back*uy + side*ux }
+	d := (&svg.Data{}).Move(x, y)
+	d.Line(at(7, 3)).Line(at(7, -3)).Close()
+	w.Path(d, `fill="`+colour+`"`)
+}

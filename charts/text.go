@@ -64,3 +64,12 @@ func brokersText(list []int) string {
 	}
 	return "brokers " + listing(ids(list))
 }
+
+// cutEnd shortens a sentence at its end.
+func cutEnd(text string, most int) string {
+	r := []rune(text)
+	if len(r) <= most {
+		return text
+	}
+	return string(r[:max(most-1, 0)]) + "…"
+}

@@ -10,19 +10,20 @@ import (
 
 // The limits of SCHEMA.md.
 const (
-	maxText       = 300
-	maxAlt        = 2000
-	maxSeries     = 64
-	maxPoints     = 2000
-	maxBands      = 200
-	maxMarks      = 200
-	maxPanels     = 16
-	maxBrokers    = 64
-	maxPartitions = 64
-	maxKeys       = 512
-	maxFrames     = 400
-	maxCells      = 64
-	maxHeight     = 20_000
+	maxText        = 300
+	maxAlt         = 2000
+	maxSeries      = 64
+	maxPoints      = 2000
+	maxBands       = 200
+	maxMarks       = 200
+	maxPanels      = 16
+	maxBrokers     = 64
+	maxPartitions  = 64
+	maxKeys        = 512
+	maxFrames      = 400
+	maxCells       = 64
+	maxHeight      = 20_000
+	maxControllers = 16
 )
 
 // idShape is what a chart's id may look like.
@@ -30,7 +31,7 @@ var idShape = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
 
 // ParseEnvelope reads a chart as it travels and checks it against the closed schema: unknown fields,
 // wrong types, unknown words, numbers out of range and indexes that point nowhere are errors. The spec
-// comes back as *CurveSpec or *ReplaySpec.
+// comes back as *CurveSpec, *ReplaySpec or *DrawingSpec.
 func ParseEnvelope(data []byte) (Envelope, any, error) {
 	var e Envelope
 	if err := strict(data, &e); err != nil {
@@ -72,8 +73,14 @@ func parseSpec(kind string, data []byte) (any, error) {
 			return nil, fmt.Errorf("%d frames; a cluster has one", len(spec.Frames))
 		}
 		return spec, spec.check()
+	case KindDrawing:
+		spec := &DrawingSpec{}
+		if err := strict(data, spec); err != nil {
+			return nil, err
+		}
+		return spec, spec.check()
 	}
-	return nil, fmt.Errorf("unknown kind; want %s, %s or %s", KindCurve, KindCluster, KindReplay)
+	return nil, fmt.Errorf("unknown kind; want %s, %s, %s or %s", KindCurve, KindCluster, KindReplay, KindDrawing)
 }
 
 // checks collects the first thing that is wrong.
@@ -172,6 +179,14 @@ func (s *ReplaySpec) check() error {
 	c.want(s.WordLines >= 0 && s.WordLines <= 20, "wordLines %d; want 0 to 20", s.WordLines)
 	c.atMost("keys", len(s.Keys), maxKeys)
 	c.atMost("brokers", len(s.Brokers), maxBrokers)
+	c.atMost("controllers", len(s.Controllers), maxControllers)
+	c.atMost("rows on the wire", len(s.Wire), maxControllers)
+	for _, w := range s.Wire {
+		for _, text := range []string{w.From, w.To, w.Text, w.When} {
+			c.text("on the wire", text)
+		}
+		c.oneOf("state on the wire", w.State, "", wireHeld, wireCut)
+	}
 	c.atMost("partitions", len(s.Partitions), maxPartitions)
 	c.atMost("replicas", len(s.Replicas), maxBrokers*maxPartitions)
 	c.atMost("frames", len(s.Frames), maxFrames)
@@ -200,7 +215,7 @@ func (s *ReplaySpec) check() error {
 // checkFirst wants the first frame to be whole.
 func (s *ReplaySpec) checkFirst(c *checks) {
 	f := s.Frames[0]
-	c.want(len(f.Brokers) == len(s.Brokers) && len(f.Partitions) == len(s.Partitions) && len(f.Logs) == len(s.Replicas),
+	c.want(len(f.Brokers) == len(s.Brokers) && len(f.Controllers) == len(s.Controllers) && len(f.Partitions) == len(s.Partitions) && len(f.Logs) == len(s.Replicas),
 		"the first frame is not whole: %d of %d brokers, %d of %d partitions, %d of %d logs",
 		len(f.Brokers), len(s.Brokers), len(f.Partitions), len(s.Partitions), len(f.Logs), len(s.Replicas))
 }
@@ -214,6 +229,11 @@ func (c *checks) frame(s *ReplaySpec, f *Frame) {
 	}
 	for _, text := range f.Clients {
 		c.text("clients", text)
+	}
+	for _, x := range f.Controllers {
+		c.index("controller", x.Controller, len(s.Controllers))
+		c.oneOf("controller's state", x.State, ControllerActive, ControllerLeader, ControllerFollower, ControllerCandidate, ControllerUnattached, ControllerPaused, ControllerDown)
+		c.want(x.Epoch >= -1, "controller %d: epoch %d", x.Controller, x.Epoch)
 	}
 	for _, b := range f.Brokers {
 		c.index("broker", b.Broker, len(s.Brokers))

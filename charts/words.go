@@ -14,6 +14,8 @@ func (b *board) loudness(c *view.Change) int {
 	switch c.Kind {
 	case view.Lost, view.Command:
 		return 5
+	case view.ControllerState:
+		return pick(c.Text == "ACTIVE" || c.Text == "CRASHED" || c.Text == "PAUSED", 4, 2)
 	case view.BrokerState:
 		return pick(c.Text == "RUNNING" || c.Text == "RECOVERY", 2, 4)
 	case view.Truncated, view.Failed:
@@ -48,6 +50,8 @@ func (b *board) say(c *view.Change) string {
 		return "You: " + c.Text + "."
 	case view.BrokerState:
 		return sayState(c)
+	case view.ControllerState:
+		return sayController(c)
 	case view.BrokerFenced:
 		return fmt.Sprintf("The controller %s broker %d.", pick(c.A == 1, "fences", "unfences"), c.Broker)
 	case view.PartitionState:

@@ -131,6 +131,7 @@ func viewController(x *machine.Controller) view.Controller {
 		ID: int(x.ID), State: q.State.String(), Alive: x.Running, Paused: x.Paused, Active: x.Active, Epoch: int(q.Epoch), Leader: -1, Voted: -1,
 		LogEndOffset: int64(len(x.Log)), HighWatermark: q.HighWatermark,
 	}
+	v.Records = viewMetadata(x)
 	if !x.Running {
 		v.State = machine.NotRunning.String()
 	}

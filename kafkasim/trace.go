@@ -163,6 +163,9 @@ func (c *Cluster) Trace() *view.Trace {
 		t.Brokers = append(t.Brokers, int(c.s.Brokers[i].ID))
 	}
 	t.Partitions = c.partitionNames()
+	for first := c.history.marks[0].state; len(t.Controllers) < len(first.Controllers); {
+		t.Controllers = append(t.Controllers, viewController(&first.Controllers[len(t.Controllers)]))
+	}
 	t.Changes = make([]view.Change, 0, c.traced().len())
 	shared := map[*byte][]view.Record{}
 	for i := 0; i < c.traced().len(); i++ {

@@ -32,8 +32,10 @@ func (c *Cluster) View() *view.Cluster {
 		v.Consumers = append(v.Consumers, c.viewConsumer(int32(i)))
 	}
 	for _, m := range c.InFlight() {
-		v.InFlight = append(v.InFlight, view.Message{Number: m.Number, Arrives: m.Arrives.Microseconds(), From: m.From, To: m.To, Text: m.Text})
+		v.InFlight = append(v.InFlight, view.Message{Number: m.Number, Arrives: m.Arrives.Microseconds(), From: m.From, To: m.To, Text: m.Text,
+			Held: m.Held, Housekeeping: housekeeping(m.e.Payload)})
 	}
+	v.Cuts = c.viewCuts()
 	return v
 }
 
@@ -228,6 +230,7 @@ func (c *Cluster) viewReplica(id machine.NodeID, r *machine.Replica, reg *machin
 	for _, e := range r.Log.Epochs {
 		v.Epochs = append(v.Epochs, view.EpochStart{Epoch: int(e.Epoch), StartOffset: e.StartOffset})
 	}
+	v.Segments = viewSegments(&r.Log)
 	if records > 0 {
 		v.Records = c.viewLog(r, max(r.Log.LogStart, r.Log.End-int64(records)))
 	}
@@ -287,7 +290,7 @@ func (c *Cluster) viewProducer(i int32) view.Producer {
 	p := &c.s.Producers[i]
 	v := view.Producer{
 		ID: c.producerName(i), Acks: acksWord(p.Config.Acks), Pending: int(p.Undecided()), Retrying: int(p.Retrying()),
-		Acked: int(p.AckedRecords), Failed: int(p.FailedRecords),
+		Acked: int(p.AckedRecords), Failed: int(p.FailedRecords), Batches: c.viewBatches(p), Limits: viewLimits(p),
 	}
 	for j := range c.s.Truth.Acked {
 		if a := &c.s.Truth.Acked[j]; a.Lost && a.Sender == i {

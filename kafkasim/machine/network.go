@@ -88,6 +88,18 @@ func touchesLog(p Payload) bool {
 	return false
 }
 
+// Reaches tells whether a message that arrives now finds the process that it was sent to.
+func (s *State) Reaches(e *Event) bool {
+	if b := s.broker(e.To); b != nil {
+		return b.Process != NotRunning && b.Incarnation == e.Incarnation
+	}
+	if e.To.IsController() {
+		c := s.controller(e.To)
+		return c.Running && c.Incarnation == e.Incarnation
+	}
+	return true
+}
+
 // heal lets a cut link carry again; what it held arrives in order.
 func (s *State) heal(l *Link) {
 	l.Cut = false

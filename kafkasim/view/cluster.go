@@ -16,6 +16,7 @@ type Cluster struct {
 	Producers   []Producer
 	Consumers   []Consumer
 	InFlight    []Message // messages on the wire, in the order in which they will arrive
+	Cuts        []Cut     // links that are cut now
 }
 
 // Broker is one broker as the controller and the operating system see it.
@@ -42,7 +43,8 @@ type Controller struct {
 	Leader        int    // of that epoch as it knows it, -1 for none
 	Voted         int    // whom it voted for in that epoch, -1 for nobody
 	LogEndOffset  int64
-	HighWatermark int64 // of the metadata log, as it knows it
+	HighWatermark int64            // of the metadata log, as it knows it
+	Records       []MetadataRecord // the newest ones of its metadata log
 }
 
 // Topic is a topic with its partitions in order.
@@ -81,6 +83,7 @@ type Replica struct {
 	LogEndOffset   int64
 	Epochs         []EpochStart // the leader-epoch cache (R1.5)
 	Records        []Record     // from LogStartOffset, every record that the log holds
+	Segments       []Segment    // oldest first
 }
 
 // EpochStart is one entry of a leader-epoch cache.
@@ -118,12 +121,14 @@ type Record struct {
 // Producer is a producer client.
 type Producer struct {
 	ID       string
-	Acks     string // "0", "1" or "all"
-	Pending  int    // records sent and not decided yet
-	Retrying int    // of those, in batches that wait for a retry
-	Acked    int    // records acknowledged so far
-	Failed   int    // records failed for good
-	LostAcks int    // records acknowledged with an offset that no leader's log holds any more
+	Acks     string          // "0", "1" or "all"
+	Pending  int             // records sent and not decided yet
+	Retrying int             // of those, in batches that wait for a retry
+	Acked    int             // records acknowledged so far
+	Failed   int             // records failed for good
+	LostAcks int             // records acknowledged with an offset that no leader's log holds any more
+	Batches  []ProducerBatch // in the accumulator and in flight: by partition, oldest first
+	Limits   ProducerLimits
 }
 
 // Consumer is a consumer client.
@@ -141,8 +146,17 @@ type Position struct {
 
 // Message is one message on the wire.
 type Message struct {
-	Number   int // the number that InFlight, Deliver and Drop use
-	Arrives  int64
-	From, To string // "broker 1", "controller", a client's id
-	Text     string // in words: "Fetch orders-0 from 5"
+	Number       int // the number that InFlight, Deliver and Drop use
+	Arrives      int64
+	From, To     string // "broker 1", "controller", a client's id
+	Text         string // in words: "Fetch orders-0 from 5"
+	Held         bool   // it waits for Release or Heal; Arrives is meaningless
+	Housekeeping bool   // heartbeats, fetches that bring nothing, metadata fetches
+}
+
+// Cut is a link that carries nothing at present.
+type Cut struct {
+	From, To string
+	BothWays bool
+	Waiting  int // messages that wait for it to heal
 }

@@ -3,11 +3,12 @@ package view
 // Trace is what happened between two moments, as a list of changes that a chart can fold into curves
 // and frames. It starts from an empty cluster: the first changes are the registrations and topics.
 type Trace struct {
-	Tick       int64 // µs
-	From, To   int64 // µs
-	Brokers    []int // every broker id that appears
-	Partitions []PartitionName
-	Changes    []Change // by time; changes with one time are in the order in which they happened
+	Tick        int64        // µs
+	From, To    int64        // µs
+	Brokers     []int        // every broker id that appears
+	Controllers []Controller // as they were at From
+	Partitions  []PartitionName
+	Changes     []Change // by time; changes with one time are in the order in which they happened
 }
 
 // PartitionName names a partition and its assignment at the end of the trace.

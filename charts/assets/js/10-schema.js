@@ -99,11 +99,15 @@ const curveShape = record({
 const replayShape = record({
   title: words, width: whole(1, 4000), height: whole(1, 20000), columns: whole(1, 8), rows: whole(0, 64), cells: whole(1, 64),
   wordLines: whole(0, 20),
-  keys: list(words, 512), brokers: list(brokerId, 64), partitions: list(words, 64),
+  keys: list(words, 512), brokers: list(brokerId, 64), partitions: list(words, 64), controllers: some(list(brokerId, 16)), wire: some(list(record({ from: words, to: words, text: words, when: words, state: oneOf("", "held", "cut") }), 16)),
   replicas: list(record({ p: whole(0, 63), b: whole(0, 63), row: whole(0, 63) }), 4096),
   frames: list(record({
     t: real,
     words: some(list(words, 20)),
+    event: optional(flag, () => false),
+    controllers: some(list(record({
+      c: whole(0, 15), state: oneOf("active", "leader", "follower", "candidate", "unattached", "paused", "down"), epoch,
+    }), 16)),
     brokers: some(list(record({
       b: whole(0, 63), state: oneOf("up", "starting", "stopping", "fenced", "paused", "down"),
     }), 64)),
@@ -119,8 +123,31 @@ const replayShape = record({
   }), 400, 1),
 });
 
+// Colours travel by name: INKS of 30-dom.js has what each is in a light and in a dark page.
+const ink = oneOf("none", "ink", "soft", "faint", "line", "paper", "box", "boxDown", "hw", "alarm", "quiet", "veil",
+  "c0", "c1", "c2", "c3", "c4", "c5", "t0", "t1", "t2", "t3", "t4", "t5", "l0", "l1", "l2", "l3", "l4", "l5");
+const place = number(-20000, 20000);
+const zero = () => 0;
+
+const drawingShape = record({
+  title: words, width: whole(1, 4000), height: whole(1, 20000), wordLines: whole(0, 20),
+  shapes: list(record({
+    k: oneOf("rect", "line", "arrow", "circle", "text", "cell", "star", "cross", "tick", "ring", "flag"),
+    z: optional(whole(0, 9), zero), x: optional(place, zero), y: optional(place, zero), w: optional(place, zero), h: optional(place, zero),
+    r: optional(number(0, 20000), zero), f: optional(ink, () => "none"), s: optional(ink, () => "none"), sw: optional(number(0, 20), zero),
+    d: optional(oneOf("", "dash", "dot"), () => ""), o: optional(number(0, 1), zero),
+    t: optional(words, () => ""), sz: optional(number(1, 60), () => 12), a: optional(oneOf("", "middle", "end"), () => ""), b: optional(flag, () => false),
+    key: optional(whole(-1, 511), zero), m: optional(mark, zero), as: optional(oneOf("", "open", "ghost"), () => ""),
+    tip: optional(words, () => ""),
+  }), 20000),
+  frames: list(record({
+    t: real, words: some(list(words, 20)), event: optional(flag, () => false),
+    add: some(list(whole(0, 19999), 6000)), drop: some(list(whole(0, 19999), 6000)),
+  }), 400, 1),
+});
+
 const envelopeShape = record({
-  v: whole(1, 1), id: text(40), kind: oneOf("curve", "cluster", "replay"), h: whole(1, 20000),
+  v: whole(1, 1), id: text(40), kind: oneOf("curve", "cluster", "replay", "drawing"), h: whole(1, 20000),
   alt: text(2000), spec: text(16000000),
 });
 
@@ -147,6 +174,20 @@ function checkCurve(spec) {
   spec.refs.forEach((r, i) => within(r.panel, spec.panels, `refs[${i}].panel`));
 }
 
+function forward(frames) {
+  frames.forEach((f, i) => {
+    if (i > 0 && f.t < frames[i - 1].t) refuse(`frames[${i}].t`, "a time that is not before the last one");
+  });
+}
+
+function checkDrawing(spec) {
+  forward(spec.frames);
+  spec.frames.forEach((f, i) => {
+    for (const shape of f.add) within(shape, spec.shapes, `frames[${i}].add`);
+    for (const shape of f.drop) within(shape, spec.shapes, `frames[${i}].drop`);
+  });
+}
+
 function checkCells(cells, spec, at) {
   for (const [, key] of cells) within(key, spec.keys, at);
 }
@@ -160,9 +201,10 @@ function checkReplay(spec, kind) {
   });
   const first = spec.frames[0];
   if (first.brokers.length !== spec.brokers.length || first.partitions.length !== spec.partitions.length ||
-      first.logs.length !== spec.replicas.length) refuse("frames[0]", "every broker, partition and log");
+      first.logs.length !== spec.replicas.length || first.controllers.length !== spec.controllers.length) refuse("frames[0]", "every broker, controller, partition and log");
+  forward(spec.frames);
   spec.frames.forEach((f, i) => {
-    if (i > 0 && f.t < spec.frames[i - 1].t) refuse(`frames[${i}].t`, "a time that is not before the last one");
+    f.controllers.forEach((c) => within(c.c, spec.controllers, `frames[${i}].controllers`));
     f.brokers.forEach((b) => within(b.b, spec.brokers, `frames[${i}].brokers`));
     f.partitions.forEach((p) => within(p.p, spec.partitions, `frames[${i}].partitions`));
     f.marks.forEach((m) => within(m[0], spec.partitions, `frames[${i}].marks`));
@@ -188,6 +230,9 @@ function readChart(data) {
   if (chart.kind === "curve") {
     chart.spec = curveShape(spec, "spec");
     checkCurve(chart.spec);
+  } else if (chart.kind === "drawing") {
+    chart.spec = drawingShape(spec, "spec");
+    checkDrawing(chart.spec);
   } else {
     chart.spec = replayShape(spec, "spec");
     checkReplay(chart.spec, chart.kind);

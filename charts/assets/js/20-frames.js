@@ -4,6 +4,7 @@ function emptyState(spec) {
   return {
     t: 0, words: [], clients: [],
     brokers: spec.brokers.map(() => "up"),
+    controllers: spec.controllers.map(() => ({ state: "down", epoch: 0 })),
     partitions: spec.partitions.map(() => ({ leader: -1, epoch: 0, isr: [], from: 0 })),
     logs: spec.replicas.map(() => ({ role: "offline", start: 0, end: 0, hw: 0, cells: [], gone: [] })),
   };
@@ -21,9 +22,10 @@ function applyLog(log, delta) {
 function applyFrame(spec, before, frame) {
   const next = {
     t: frame.t, words: frame.words, clients: frame.clients === null ? before.clients : frame.clients,
-    brokers: before.brokers.slice(), partitions: before.partitions.slice(),
+    event: frame.event, controllers: before.controllers.slice(), brokers: before.brokers.slice(), partitions: before.partitions.slice(),
     logs: before.logs.map((log) => (log.gone.length ? { ...log, gone: [] } : log)),
   };
+  for (const { c, state, epoch } of frame.controllers) next.controllers[c] = { state, epoch };
   for (const { b, state } of frame.brokers) next.brokers[b] = state;
   for (const { p, leader, epoch, isr, from } of frame.partitions) next.partitions[p] = { leader, epoch, isr, from };
   for (const delta of frame.logs) next.logs[delta.r] = applyLog(next.logs[delta.r], delta);

@@ -20,7 +20,7 @@ const svg = (tag, attributes = {}, ...children) => node(document.createElementNS
 const LIGHT = {
   ink: "#1F1F1F", soft: "#5F6368", faint: "#8A8F94", line: "#C9CDD2", paper: "#FFFFFF", box: "#FAFBFC", boxDown: "#ECEDEF",
   hw: "#0072B2", alarmInk: "#C1440E", starEdge: "#8A5F00", noKey: "#B4B9BF", onNoKey: "#1F1F1F",
-  quiet: "rgba(128,128,128,.16)", alarm: "rgba(213,94,0,.14)",
+  quiet: "rgba(128,128,128,.16)", alarm: "rgba(213,94,0,.14)", veil: "rgba(255,255,255,.72)",
   palette: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"],
   paletteText: ["#005A8C", "#8A5F00", "#00694D", "#8F4A72", "#2A6F97", "#A34700"],
   letters: ["#fff", "#1F1F1F", "#fff", "#1F1F1F", "#1F1F1F", "#fff"],
@@ -28,7 +28,7 @@ const LIGHT = {
 const DARK = {
   ink: "#E4E7EB", soft: "#A5AFBA", faint: "#7D8590", line: "#4A525C", paper: "#15181C", box: "#1D2126", boxDown: "#2B2F35",
   hw: "#6CB6FF", alarmInk: "#FF8A4C", starEdge: "#FFD27A", noKey: "#6E767F", onNoKey: "#FFFFFF",
-  quiet: "rgba(160,160,160,.22)", alarm: "rgba(255,138,76,.20)",
+  quiet: "rgba(160,160,160,.22)", alarm: "rgba(255,138,76,.20)", veil: "rgba(21,24,28,.66)",
   palette: ["#2D8FCB", "#E69F00", "#12A67E", "#CC79A7", "#56B4E9", "#E0692A"],
   paletteText: ["#6BB8E8", "#F0B84A", "#4CCBA8", "#E3A3C6", "#8FD0F5", "#F59A66"],
   letters: ["#fff", "#1F1F1F", "#fff", "#1F1F1F", "#1F1F1F", "#fff"],
@@ -40,7 +40,9 @@ const STYLE = `
 .kafkalab-chart:focus { outline: none; }
 .kafkalab-chart:focus-visible { outline: 2px solid #0072B2; outline-offset: -2px; border-radius: 4px; }
 .kafkalab-chart svg { display: block; max-width: 100%; }
-.kafkalab-chart > svg { height: auto; }
+.kafkalab-picture { overflow-x: auto; overflow-y: hidden; }
+.kafkalab-picture > svg { height: auto; }
+.kafkalab-picture:focus-visible { outline: 2px solid #0072B2; outline-offset: -2px; }
 .kafkalab-chart svg text { font-family: system-ui, sans-serif; }
 .kafkalab-words { margin: 0; padding: 4px 2px; overflow: auto; }
 .kafkalab-words p { margin: 0; padding: 0; line-height: 18px; }
@@ -48,12 +50,24 @@ const STYLE = `
 .kafkalab-controls button { display: flex; align-items: center; justify-content: center; width: 30px; height: 26px; padding: 0; border: 1px solid currentColor; border-radius: 4px; background: none; color: inherit; cursor: pointer; opacity: .85; }
 .kafkalab-controls button:hover { opacity: 1; background: rgba(128,128,128,.18); }
 .kafkalab-controls button[aria-disabled=true] { opacity: .35; cursor: default; background: none; }
-.kafkalab-controls button:focus-visible, .kafkalab-controls input:focus-visible { outline: 2px solid #0072B2; outline-offset: 1px; }
+.kafkalab-controls button:focus-visible, .kafkalab-controls input:focus-visible, .kafkalab-controls select:focus-visible { outline: 2px solid #0072B2; outline-offset: 1px; }
+.kafkalab-controls select { height: 26px; padding: 0 2px; border: 1px solid currentColor; border-radius: 4px; background: inherit; color: inherit; font: inherit; }
+.kafkalab-narrow .kafkalab-controls { flex-wrap: wrap; height: 68px; }
+.kafkalab-narrow .kafkalab-controls input { order: 1; flex-basis: 55%; }
+.kafkalab-narrow .kafkalab-controls output { order: 2; }
 .kafkalab-controls input { flex: 1 1 auto; min-width: 60px; max-width: 460px; margin: 0 6px; accent-color: #0072B2; }
 .kafkalab-controls output { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .kafkalab-chart img { display: block; max-width: 100%; height: auto; }
 @media print { .kafkalab-controls { display: none; } }
 `;
+
+// inkOf is the colour that a name of the schema stands for.
+function inkOf(name, ink) {
+  const numbered = /^([ctl])(\d)$/.exec(name);
+  if (numbered) return { c: ink.palette, t: ink.paletteText, l: ink.letters }[numbered[1]][numbered[2]];
+  return { none: "none", ink: ink.ink, soft: ink.soft, faint: ink.faint, line: ink.line, paper: ink.paper, box: ink.box, boxDown: ink.boxDown,
+    hw: ink.hw, alarm: ink.alarmInk, quiet: ink.quiet, veil: ink.veil }[name];
+}
 
 // addStyle puts the style sheet into the document, once.
 function addStyle() {

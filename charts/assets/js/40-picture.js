@@ -22,9 +22,18 @@ const CHIP_BASE = 24;
 const CHIP_LETTER = 6.6;
 const MAX_KEY_LINES = 2;
 const MAX_CHIP_TEXT = 18;
+const CONTROLLER_HEIGHT = 26;
+const CONTROLLER_PITCH = 34;
+const CONTROLLER_COLUMNS = 3;
+const WIRE_HEAD = 24;
+const WIRE_LINE = 18;
 
 const STATE_TEXT = {
   up: "running", starting: "starting", stopping: "shutting down", fenced: "running, fenced", paused: "silent", down: "down",
+};
+
+const CONTROLLER_TEXT = {
+  active: "active", leader: "leads", follower: "follower", candidate: "asks for votes", unattached: "looks for a leader", paused: "silent", down: "down",
 };
 
 const label = (x, y, size, fill, string, more = {}) => svg("text", { x, y, "font-size": size, fill, ...more }, string);
@@ -101,27 +110,112 @@ function highWatermark(x, y, height, ink) {
   return svg("g", { fill: ink.hw }, box(x - 1.5, y, 3, height, 1.5, {}), svg("path", { d: `M${x - 4.5} ${y}L${x + 4.5} ${y}L${x} ${y + 5}Z` }));
 }
 
-function boxGeometry(spec) {
-  const width = Math.min(Math.floor((PICTURE_WIDTH - BOX_GAP * (spec.columns - 1)) / spec.columns), BOX_MAX_WIDTH);
-  const height = BOX_HEADER + Math.max(spec.rows, 1) * ROW_HEIGHT + BOX_FOOT;
-  return { width, height, lines: Math.ceil(spec.brokers.length / spec.columns) };
+// pictureLayout says where everything goes. In a narrow window the boxes stand below each other, so that the
+// letters stay as large as they are.
+function pictureLayout(spec, width) {
+  const narrow = width > 0 && width < NARROW && (spec.columns > 1 || spec.controllers.length > 1);
+  const columns = narrow ? 1 : spec.columns;
+  const full = narrow ? BOX_MAX_WIDTH : PICTURE_WIDTH;
+  const across = narrow ? 1 : CONTROLLER_COLUMNS;
+  const boxWidth = Math.min(Math.floor((full - BOX_GAP * (columns - 1)) / columns), BOX_MAX_WIDTH);
+  const boxHeight = BOX_HEADER + Math.max(spec.rows, 1) * ROW_HEIGHT + BOX_FOOT;
+  const top = BOXES_TOP + Math.ceil(spec.controllers.length / across) * CONTROLLER_PITCH;
+  return { narrow, columns, full, across, boxWidth, boxHeight, top, lines: Math.ceil(spec.brokers.length / columns) };
 }
 
-// drawPicture fills an <svg> with the picture of a state.
-function drawPicture(into, spec, state, ink) {
-  const { width, height, lines } = boxGeometry(spec);
-  const parts = [label(2, 19, 15, ink.ink, spec.title, bold)];
-  spec.brokers.forEach((_, b) => {
-    const x = (b % spec.columns) * (width + BOX_GAP);
-    const y = BOXES_TOP + Math.floor(b / spec.columns) * (height + BOX_GAP);
-    parts.push(drawBroker(spec, state, b, x, y, width, height, ink));
-  });
-  const legend = drawLegend(spec, BOXES_TOP + lines * (height + BOX_GAP) + LEGEND_TOP, ink);
-  parts.push(legend.drawn);
-  state.clients.forEach((line, i) => parts.push(label(2, legend.bottom + CLIENTS_TOP + 8 + i * CLIENT_LINE, 12, ink.ink, line)));
-  for (const [name, value] of [["width", spec.width], ["height", spec.height], ["viewBox", `0 0 ${spec.width} ${spec.height}`],
+// sizeOf gives an <svg> its size.
+function sizeOf(into, width, height) {
+  for (const [name, value] of [["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`],
     ["preserveAspectRatio", "xMinYMin meet"]]) into.setAttribute(name, value);
+}
+
+// drawPicture fills an <svg> with the picture of a state and gives its size.
+function drawPicture(into, spec, state, ink, width) {
+  const { narrow, columns, full, across, boxWidth, boxHeight, top, lines } = pictureLayout(spec, width);
+  const parts = [label(2, 19, 15, ink.ink, spec.title, bold)];
+  spec.controllers.forEach((_, c) => {
+    const w = Math.floor((full - BOX_GAP * (across - 1)) / across);
+    parts.push(drawController(spec, state, c, (c % across) * (w + BOX_GAP), BOXES_TOP + Math.floor(c / across) * CONTROLLER_PITCH, w, ink));
+  });
+  spec.brokers.forEach((_, b) => {
+    const x = (b % columns) * (boxWidth + BOX_GAP);
+    const y = top + Math.floor(b / columns) * (boxHeight + BOX_GAP);
+    parts.push(drawBroker(spec, state, b, x, y, boxWidth, boxHeight, ink));
+  });
+  const legend = drawLegend(spec, top + lines * (boxHeight + BOX_GAP) + LEGEND_TOP, full, narrow, ink);
+  parts.push(legend.drawn);
+  let y = legend.bottom + CLIENTS_TOP;
+  for (const client of state.clients) {
+    for (const line of narrow ? wrap(client, 62) : [client]) {
+      parts.push(label(2, y + 8, 12, ink.ink, line));
+      y += CLIENT_LINE;
+    }
+  }
+  if (spec.wire.length) {
+    parts.push(drawWire(spec, y, full, narrow, ink));
+    y += WIRE_HEAD + spec.wire.length * WIRE_LINE;
+  }
+  const height = narrow ? y + (longest(spec) - state.clients.reduce((n, c) => n + wrap(c, 62).length, 0)) * CLIENT_LINE : spec.height;
+  sizeOf(into, full, height);
   into.replaceChildren(...parts);
+  return { width: full, height };
+}
+
+// longest is how many lines about clients any moment has in a narrow window: the height of a picture that
+// steps must not depend on the moment.
+const counted = new WeakMap();
+function longest(spec) {
+  if (!counted.has(spec)) {
+    const lines = spec.frames.map((f) => (f.clients ?? []).reduce((n, c) => n + wrap(c, 62).length, 0));
+    counted.set(spec, Math.max(0, ...lines));
+  }
+  return counted.get(spec);
+}
+
+// wrap breaks a line at its spaces.
+function wrap(line, most) {
+  const out = [""];
+  for (const word of line.split(" ")) {
+    const last = out[out.length - 1];
+    if (last && last.length + word.length + 1 > most) out.push(word);
+    else out[out.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return out;
+}
+
+function drawController(spec, state, c, x, y, width, ink) {
+  const { state: is, epoch } = state.controllers[c];
+  const off = is === "down";
+  const leads = is === "active" || is === "leader";
+  const dashed = off || is === "paused" ? { "stroke-dasharray": "5 4" } : {};
+  const right = x + width - BOX_PAD;
+  const says = off ? CONTROLLER_TEXT[is] : `${CONTROLLER_TEXT[is]}, epoch ${epoch}`;
+  const group = svg("g", {},
+    box(x + 0.5, y + 0.5, width - 1, CONTROLLER_HEIGHT - 1, 6, { fill: off ? ink.boxDown : ink.box, stroke: ink.line, ...dashed }),
+    label(x + BOX_PAD + (leads ? 15 : 0), y + 17.5, 12, off ? ink.soft : ink.ink, `controller ${spec.controllers[c]}`, bold),
+    label(off ? right - 14 : right, y + 17.5, 11, leads || is === "follower" ? ink.soft : ink.alarmInk, says, end));
+  if (leads) group.appendChild(star(x + BOX_PAD + 5, y + 13, 6, ink));
+  if (off) group.appendChild(cross(right - 4, y + 13.5, 4, 2.4, ink.alarmInk));
+  return group;
+}
+
+// drawWire lists what is on the wire, and the links that are cut.
+function drawWire(spec, y, full, narrow, ink) {
+  const drawn = svg("g", {}, label(2, y + 14, 12, ink.ink, "On the wire", bold));
+  const [from, to] = narrow ? [78, 104] : [104, 146];
+  spec.wire.forEach(({ from: sender, to: target, text: says, when, state }, i) => {
+    const top = y + WIRE_HEAD + i * WIRE_LINE;
+    const stroke = state === "" ? ink.ink : ink.alarmInk;
+    const letters = narrow ? 14 : 18;
+    drawn.append(label(from - 8, top + 9, 11, ink.ink, shorten(sender, letters), end),
+      straight(from, top + 5, to, top + 5, { stroke, "stroke-width": 1.4, ...(state === "" ? {} : { "stroke-dasharray": "4 3" }) }),
+      label(to + 10, top + 9, 11, ink.ink, shorten(target, letters)),
+      label(to + 112, top + 9, 11, ink.ink, shorten(says, narrow ? 30 : 62)));
+    if (!narrow) drawn.append(label(full - 2, top + 9, 11, state === "" ? ink.soft : ink.alarmInk, when, end));
+    if (state === "cut") drawn.append(cross((from + to) / 2, top + 5, 4, 2, ink.alarmInk));
+    else drawn.append(arrowHead(to, top + 5, 1, 0, stroke));
+  });
+  return drawn;
 }
 
 function drawBroker(spec, state, b, x, y, width, height, ink) {
@@ -224,8 +318,8 @@ function chips(keys, width) {
   return { placed, lines: keys.length ? line + 1 : 0 };
 }
 
-function drawLegend(spec, y, ink) {
-  const { placed, lines } = chips(spec.keys, PICTURE_WIDTH);
+function drawLegend(spec, y, full, narrow, ink) {
+  const { placed, lines } = chips(spec.keys, full);
   const drawn = svg("g");
   for (const { key, string, x, line } of placed) {
     const top = y + line * LEGEND_LINE;
@@ -237,19 +331,28 @@ function drawLegend(spec, y, ink) {
     drawn.append(box(x + 2, top, 14, 14, 2.5, { fill }), label(x + 9, top + 11, 10.5, onFill, letterOf(key), { ...bold, ...middle }),
       label(x + 20, top + 11, 11.5, ink.ink, string));
   }
-  drawSigns(drawn, y + lines * LEGEND_LINE, ink);
-  return { drawn, bottom: y + (lines + 1) * LEGEND_LINE };
+  const below = y + lines * LEGEND_LINE;
+  if (!narrow) drawSigns(drawn, below, SIGNS_AT, ink);
+  else NARROW_SIGNS.forEach((at, i) => drawSigns(drawn, below + i * LEGEND_LINE, at, ink));
+  return { drawn, bottom: below + (narrow ? NARROW_SIGNS.length : 1) * LEGEND_LINE };
 }
 
-// drawSigns is the line that explains the signs. Its places are fixed.
-function drawSigns(into, y, ink) {
+// Where each sign of the legend begins, in one line or, in a narrow window, in four.
+const SIGNS_AT = { leader: 2, hw: 62, committed: 172, open: 254, acked: 319, written: 415, lost: 573, epoch: 723 };
+const NARROW_SIGNS = [{ leader: 2, hw: 80, epoch: 210 }, { committed: 2, open: 110 }, { acked: 2, written: 110 }, { lost: 2 }];
+
+// drawSigns is a line that explains signs.
+function drawSigns(into, y, at, ink) {
   const say = (x, string) => label(x, y + 11, 10.4, ink.soft, string); // a wide font must not run into the next sign
-  into.append(star(8, y + 7, 6, ink), say(18, "leader"),
-    highWatermark(68, y - 1, 16, ink), say(77, "high watermark"),
-    box(172, y, 11, 14, 2, { fill: ink.soft }), say(188, "committed"),
-    box(254, y + 0.7, 10, 12.6, 2, { fill: ink.paper, stroke: ink.soft, "stroke-width": 1.3, "stroke-dasharray": "2.5 2" }), say(269, "not yet"),
-    tick(323, y + 7, 4, ink.ink), say(332, "acknowledged"),
-    ring(418, y + 7, 3, ink.ink), say(426, "written, not acknowledged"),
-    cross(577, y + 7, 3.4, 2, ink.alarmInk), say(586, "acknowledged, then lost"),
-    label(723, y + 11, 9.5, ink.paletteText[3], "e1", bold), say(737, "new epoch"));
+  const signs = {
+    leader: (x) => [star(x + 6, y + 7, 6, ink), say(x + 16, "leader")],
+    hw: (x) => [highWatermark(x + 6, y - 1, 16, ink), say(x + 15, "high watermark")],
+    committed: (x) => [box(x, y, 11, 14, 2, { fill: ink.soft }), say(x + 16, "committed")],
+    open: (x) => [box(x, y + 0.7, 10, 12.6, 2, { fill: ink.paper, stroke: ink.soft, "stroke-width": 1.3, "stroke-dasharray": "2.5 2" }), say(x + 15, "not yet")],
+    acked: (x) => [tick(x + 4, y + 7, 4, ink.ink), say(x + 13, "acknowledged")],
+    written: (x) => [ring(x + 3, y + 7, 3, ink.ink), say(x + 11, "written, not acknowledged")],
+    lost: (x) => [cross(x + 4, y + 7, 3.4, 2, ink.alarmInk), say(x + 13, "acknowledged, then lost")],
+    epoch: (x) => [label(x, y + 11, 9.5, ink.paletteText[3], "e1", bold), say(x + 14, "new epoch")],
+  };
+  for (const name of Object.keys(at)) into.append(...signs[name](at[name]));
 }

@@ -1,6 +1,9 @@
 // The protocol pictures in a page: one still picture, or a replay with its slider, buttons and keys.
 
-const STEP_MS = 800; // a playing replay shows a frame this long
+const STEP_MS = 800; // a playing replay shows a frame this long, at speed 1
+const SPEEDS = [0.5, 1, 2, 4];
+const NARROW = 560; // px of a window in which a picture is laid out anew, or scrolls
+const SMALLEST = 0.7; // a picture that cannot be laid out anew is not drawn smaller than so; it scrolls
 
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z",
@@ -9,6 +12,8 @@ const ICONS = {
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
   forward: "M5 3v10l7-5z",
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
+  before: "M8 3v10L2 8zM13 3v4.2h-2V3zM13 9v4h-2V9z",
+  after: "M8 3v10l6-5zM3 3v4.2h2V3zM3 9v4h2V9z",
 };
 
 const formatMs = (t) => `${Number.isInteger(t) ? t : String(Math.round(t * 1000) / 1000)} ms`;
@@ -29,23 +34,38 @@ function takeKeys(host, view) {
   }, true);
 }
 
-class ReplayView {
+// StepView is what every picture with moments shares. A kind of picture says what the steps of a spec are
+// ([{t, words, event}]) and paints one of them: paint(svg, spec, step, ink, width) gives the size.
+class StepView {
   constructor(host) {
     this.host = host;
     this.at = 0;
     this.follows = true; // the end, until the reader moves
     this.timer = 0;
+    this.speed = 1;
     this.svg = svg("svg", { role: "img" });
-    host.appendChild(this.svg);
+    this.frame = html("div", { class: "kafkalab-picture" });
+    this.frame.appendChild(this.svg);
+    host.appendChild(this.frame);
+    this.width = 0;
+    this.resizer = new ResizeObserver(() => {
+      if (this.chart && this.host.clientWidth && this.host.clientWidth !== this.width) this.draw();
+    });
+    this.resizer.observe(host);
   }
 
   update(chart) {
     this.chart = chart;
-    this.states = statesOf(chart.spec);
+    this.states = this.steps(chart.spec);
     const last = this.states.length - 1;
     this.at = this.follows ? last : Math.min(this.at, last);
-    if (chart.kind === "replay" && !this.controls) this.addControls();
+    if (this.moves() && !this.controls) this.addControls();
     this.draw();
+  }
+
+  // moves says whether there is anything to step through.
+  moves() {
+    return this.chart.kind === "replay" || this.states.length > 1;
   }
 
   addControls() {
@@ -59,13 +79,18 @@ class ReplayView {
     this.slider = html("input", { type: "range", min: "0", step: "1", "aria-label": "moment of the replay" });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.clock = html("output");
+    this.pace = html("select", { title: "speed (plus and minus)", "aria-label": "speed" }, ...SPEEDS.map((s) => html("option", { value: s }, `${s}×`)));
+    this.pace.addEventListener("change", () => this.setSpeed(Number(this.pace.value)));
+    this.pace.value = "1";
     this.first = button("first", "first moment (Home)", () => this.go(0));
+    this.before = button("before", "event before (comma)", () => this.goToEvent(-1));
     this.back = button("back", "one back (left arrow)", () => this.go(this.at - 1));
     this.player = button("play", "play or pause (space)", () => this.toggle());
     this.forward = button("forward", "one on (right arrow)", () => this.go(this.at + 1));
+    this.after = button("after", "next event (full stop)", () => this.goToEvent(1));
     this.last = button("last", "last moment (End)", () => this.go(Infinity));
     this.controls = html("div", { class: "kafkalab-controls" },
-      this.first, this.back, this.player, this.forward, this.last, this.slider, this.clock);
+      this.first, this.before, this.back, this.player, this.forward, this.after, this.last, this.pace, this.slider, this.clock);
     this.host.prepend(this.controls);
     this.host.append(this.words);
     this.host.tabIndex = 0;
@@ -78,11 +103,14 @@ class ReplayView {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     event.stopImmediatePropagation();
     const onButton = event.target instanceof HTMLButtonElement;
+    if (event.target instanceof HTMLSelectElement) return; // it has keys of its own
     const moves = {
       ArrowLeft: () => this.go(this.at - 1), ArrowDown: () => this.go(this.at - 1),
       ArrowRight: () => this.go(this.at + 1), ArrowUp: () => this.go(this.at + 1),
       PageDown: () => this.go(this.at - 10), PageUp: () => this.go(this.at + 10),
       Home: () => this.go(0), End: () => this.go(Infinity),
+      ",": () => this.goToEvent(-1), ".": () => this.goToEvent(1),
+      "+": () => this.faster(1), "-": () => this.faster(-1),
     };
     if (!onButton) moves[" "] = () => this.toggle();
     const move = own(moves, event.key) ? moves[event.key] : null;
@@ -97,6 +125,25 @@ class ReplayView {
     this.show(i);
   }
 
+  // goToEvent jumps to the next moment at which something loud happened: a crash, an election, a loss.
+  goToEvent(way) {
+    let i = this.at + way;
+    while (i > 0 && i < this.states.length - 1 && !this.states[i].event) i += way;
+    this.go(i);
+  }
+
+  faster(way) {
+    this.setSpeed(SPEEDS[Math.max(0, Math.min(SPEEDS.indexOf(this.speed) + way, SPEEDS.length - 1))]);
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.pace.value = String(speed);
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.run();
+  }
+
   show(i) {
     const last = this.states.length - 1;
     this.at = Math.max(0, Math.min(i, last));
@@ -108,11 +155,15 @@ class ReplayView {
     if (this.timer) return this.stop();
     if (this.at === this.states.length - 1) this.show(0);
     this.words.setAttribute("aria-live", "off"); // a screen reader cannot keep up with a film
+    this.run();
+    this.draw();
+  }
+
+  run() {
     this.timer = setInterval(() => {
       this.show(this.at + 1);
       if (this.at === this.states.length - 1) this.stop();
-    }, STEP_MS);
-    this.draw();
+    }, STEP_MS / this.speed);
   }
 
   stop() {
@@ -128,14 +179,16 @@ class ReplayView {
   }
 
   draw() {
-    const { spec, alt, kind } = this.chart;
+    const { spec, alt } = this.chart;
     const ink = isDark() ? DARK : LIGHT;
     const state = this.states[this.at];
-    this.svg.setAttribute("aria-label", kind === "replay" ? `${spec.title}, at ${formatMs(state.t)}: ${state.words.join(" ") || alt}` : alt);
-    drawPicture(this.svg, spec, state, ink);
+    const moves = this.moves();
+    this.width = this.host.clientWidth;
+    const size = this.paint(this.svg, spec, state, ink, this.width);
+    this.svg.setAttribute("aria-label", moves ? `${spec.title}, at ${formatMs(state.t)}: ${state.words.join(" ") || alt}` : alt);
     this.host.style.color = ink.ink;
-    if (kind !== "replay") return;
-    this.words.style.height = `${spec.wordLines * 18 + 8}px`;
+    this.fit(size, moves);
+    if (!moves) return;
     this.words.replaceChildren(...state.words.map((line) => html("p", {}, line)));
     const last = this.states.length - 1;
     this.slider.max = String(last);
@@ -143,16 +196,58 @@ class ReplayView {
     this.slider.setAttribute("aria-valuetext", `${this.at + 1} of ${last + 1}, ${formatMs(state.t)}`);
     this.clock.textContent = `${formatMs(state.t)}  (${this.at + 1}/${last + 1})`;
     // Never disabled for real: a disabled button drops the focus, and the next key would be the notebook's.
-    for (const made of [this.first, this.back]) made.setAttribute("aria-disabled", String(this.at === 0));
-    for (const made of [this.forward, this.last]) made.setAttribute("aria-disabled", String(this.at === last));
+    for (const made of [this.first, this.back, this.before]) made.setAttribute("aria-disabled", String(this.at === 0));
+    for (const made of [this.forward, this.last, this.after]) made.setAttribute("aria-disabled", String(this.at === last));
     this.player.replaceChildren(icon(this.timer ? ICONS.pause : ICONS.play));
+  }
+
+  // fit gives the figure its height: h in a window that is wide enough, and in a narrow one what the smaller
+  // picture and the longer sentences need. It does not depend on the moment, so that nothing jumps.
+  fit(size, moves) {
+    const width = this.width || size.width;
+    const scale = Math.min(1, Math.max(width / size.width, SMALLEST));
+    const scrolls = size.width * scale > width + 1;
+    this.svg.style.width = `${Math.round(size.width * scale)}px`;
+    this.svg.style.maxWidth = scrolls ? "none" : "100%";
+    if (scrolls && !moves) this.frame.tabIndex = 0; // with controls the figure has the keys
+    else this.frame.removeAttribute("tabindex");
+    const narrow = width < NARROW;
+    this.host.classList.toggle("kafkalab-narrow", narrow);
+    const lines = this.chart.spec.wordLines * (narrow ? 2 : 1);
+    const around = moves ? (narrow ? 68 : 36) + lines * 18 + 8 : 0;
+    if (moves) this.words.style.height = `${lines * 18 + 8}px`;
+    const picture = Math.ceil(size.height * scale) + (scrolls ? 16 : 0);
+    this.host.style.height = `${scale === 1 && !narrow ? this.chart.h : picture + around}px`;
   }
 
   dispose() {
     clearInterval(this.timer);
     this.timer = 0;
+    this.resizer.disconnect();
     keyed.delete(this.host);
     this.host.removeAttribute("tabindex");
+    this.host.classList.remove("kafkalab-narrow");
+  }
+}
+
+class ReplayView extends StepView {
+  steps(spec) {
+    return statesOf(spec);
+  }
+
+  paint(into, spec, state, ink, width) {
+    return drawPicture(into, spec, state, ink, width);
+  }
+}
+
+class DrawingView extends StepView {
+  steps(spec) {
+    return drawingSteps(spec);
+  }
+
+  paint(into, spec, step, ink) {
+    drawDrawing(into, spec, step, ink);
+    return spec;
   }
 }
 

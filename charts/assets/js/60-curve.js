@@ -2,6 +2,8 @@
 // on as it came, and the tooltip is made of our own nodes.
 
 const ROW = 14; // px of one line of labels
+const CURVE_LEFT = 52;
+const CURVE_RIGHT = 18;
 
 // curveLayout gives every part its place, so that it does not depend on ECharts' own habits.
 function curveLayout(spec, h) {
@@ -49,14 +51,54 @@ function valueAt(points, x, step) {
   return y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
 }
 
+// late labels stand to the left of their line: there is no room to the right.
+const late = (spec, x) => x - spec.xMin > (spec.xMax - spec.xMin) * 0.6;
+
+// bandShows says whether a band's label stands in a panel: what concerns all is said in the first.
+const bandShows = (b, panel) => b.label !== "" && (b.panel === panel || (b.panel === -1 && panel === 0));
+
+// fitLabels drops labels that would lie on others in a window narrower than the one for which Go gave
+// them their rows.
+function fitLabels(spec, width) {
+  if (width >= PICTURE_WIDTH) return spec;
+  const ends = new Map(); // "kind panel row" -> where the last label ends
+  const px = (x) => ((x - spec.xMin) / (spec.xMax - spec.xMin || 1)) * (width - CURVE_LEFT - CURVE_RIGHT);
+  const fit = (kind, anchor, item) => {
+    if (item.label === "") return item;
+    const size = 6 * [...item.label].length + 10;
+    const start = late(spec, anchor.x) ? px(anchor.end) - size : px(anchor.x);
+    const shelf = `${kind} ${item.panel ?? 0} ${item.row}`;
+    if (start < -CURVE_LEFT || start < (ends.get(shelf) ?? -CURVE_LEFT)) return { ...item, label: "" };
+    ends.set(shelf, start + size);
+    return item;
+  };
+  return { ...spec, marks: spec.marks.map((m) => fit("mark", { x: m.x, end: m.x }, m)), bands: spec.bands.map((b) => fit("band", { x: b.from, end: b.to }, b)) };
+}
+
+// yScale leaves room above the curves for the labels of bands: no text lies on a curve.
+function yScale(spec, panel, height) {
+  const { yMin, yMax } = spec.panels[panel];
+  let top = yMax;
+  if (yMax === 0) {
+    top = yMin + 1;
+    for (const s of spec.series) if (s.panel === panel) for (const [, y] of s.points) top = Math.max(top, y);
+  }
+  const rows = spec.bands.reduce((most, b) => (bandShows(b, panel) ? Math.max(most, b.row + 1) : most), 0);
+  const room = Math.max(height - (rows ? rows * ROW + 6 : 10), height * 0.4);
+  const rough = Math.max((top - yMin) / (height < 80 ? 3 : 5), 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const interval = power * [1, 2, 5, 10].find((times) => power * times >= rough);
+  return { top, min: yMin, max: yMin + ((top - yMin) * height) / room, interval };
+}
+
 function bandAreas(spec, panel, ink) {
-  const late = (b) => b.from - spec.xMin > (spec.xMax - spec.xMin) * 0.6; // no room to the right
   return spec.bands.filter((b) => b.panel === -1 || b.panel === panel).map((b) => [
     {
       xAxis: b.from, itemStyle: { color: b.tone === "alarm" ? ink.alarm : ink.quiet },
       label: {
-        show: b.panel === panel || panel === 0, formatter: () => b.label, position: late(b) ? "insideTopRight" : "insideTopLeft", distance: 3,
-        offset: [0, b.row * ROW], fontSize: 11, align: late(b) ? "right" : "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
+        show: bandShows(b, panel), formatter: () => b.label, position: late(spec, b.from) ? "insideTopRight" : "insideTopLeft", distance: 3,
+        offset: [0, b.row * ROW], fontSize: 11, align: late(spec, b.from) ? "right" : "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
+        backgroundColor: ink.veil, padding: [0, 2], // a label that is wider than its band is read over the next line
       },
     },
     { xAxis: b.to },
@@ -69,23 +111,30 @@ function ruleLines(spec, panel, ink, layout) {
     xAxis: m.x, lineStyle: { color: m.tone === "alarm" ? ink.alarmInk : ink.soft, type: "solid", width: 1 },
     label: {
       show: panel === 0 && m.label !== "", formatter: () => m.label, position: "end", distance: 2, fontSize: 11,
-      align: m.x - spec.xMin > (spec.xMax - spec.xMin) * 0.6 ? "right" : "left", offset: [0, (m.row + 1 - layout.markRows) * ROW - lift],
+      align: late(spec, m.x) ? "right" : "left", offset: [0, (m.row + 1 - layout.markRows) * ROW - lift],
       color: m.tone === "alarm" ? ink.alarmInk : ink.soft,
     },
   }));
   const refs = spec.refs.filter((r) => r.panel === panel).map((r) => ({
-    yAxis: r.y, lineStyle: { color: ink.soft, type: "dashed", width: 1 },
-    label: { show: true, formatter: () => r.label, position: "insideEndTop", fontSize: 10, color: ink.soft },
+    yAxis: r.y, lineStyle: { color: ink.soft, type: "dashed", width: 1 }, label: { show: false }, // refTitles says it
   }));
   return marks.concat(refs);
 }
 
+// refTitles say what the dashed lines are, beside the panel's name where no curve comes.
+function refTitles(spec, axes, ink) {
+  return spec.panels.map((_, i) => ({
+    text: spec.refs.filter((r) => r.panel === i).map((r) => `- - ${r.label}`).join("   "), right: CURVE_RIGHT, top: axes[i].grid.top - 16, padding: 0,
+    textStyle: { fontSize: 11, fontWeight: 400, color: ink.soft },
+  })).filter((t) => t.text);
+}
+
 function panelAxes(spec, i, layout, ink) {
   const lowest = i === spec.panels.length - 1;
-  const panel = spec.panels[i];
+  const scale = yScale(spec, i, layout.height);
   const axisLine = { show: true, lineStyle: { color: ink.faint } };
   return {
-    grid: { left: 52, right: 18, top: layout.first + i * (layout.height + layout.gap), height: layout.height, containLabel: false, outerBoundsMode: "none" },
+    grid: { left: CURVE_LEFT, right: CURVE_RIGHT, top: layout.first + i * (layout.height + layout.gap), height: layout.height, containLabel: false, outerBoundsMode: "none" },
     x: {
       type: "value", gridIndex: i, min: spec.xMin, max: spec.xMax > spec.xMin ? spec.xMax : spec.xMin + 1, axisLine,
       axisLabel: { show: lowest, color: ink.soft, fontSize: 11, formatter: (v) => shortNumber(v), hideOverlap: true },
@@ -94,9 +143,9 @@ function panelAxes(spec, i, layout, ink) {
       axisPointer: { label: { show: false } },
     },
     y: {
-      type: "value", gridIndex: i, min: panel.yMin, max: panel.yMax === 0 ? undefined : panel.yMax, minInterval: 1, axisLine,
-      splitNumber: layout.height < 80 ? 3 : 5, axisLabel: { color: ink.soft, fontSize: 11, formatter: (v) => (Number.isInteger(v) ? shortNumber(v) : "") },
-      splitLine: { lineStyle: { color: ink.line, opacity: 0.6 } },
+      type: "value", gridIndex: i, min: scale.min, max: scale.max, interval: scale.interval, axisLine, axisTick: { show: false },
+      axisLabel: { color: ink.soft, fontSize: 11, formatter: (v) => (v <= scale.top && Math.abs(((v - scale.min) / scale.interval) % 1) < 1e-9 ? shortNumber(v) : "") },
+      splitLine: { showMaxLine: false, lineStyle: { color: ink.line, opacity: 0.6 } },
     },
   };
 }
@@ -107,7 +156,8 @@ function shortNumber(v) {
   return rest ? `${grouped}.${rest}` : grouped;
 }
 
-function curveOption(spec, h, ink) {
+function curveOption(whole, h, ink, width = PICTURE_WIDTH) {
+  const spec = fitLabels(whole, width);
   const layout = curveLayout(spec, h);
   const axes = spec.panels.map((_, i) => panelAxes(spec, i, layout, ink));
   const title = [{ text: spec.title, left: 6, top: 6, textStyle: { fontSize: 14, fontWeight: 600, color: ink.ink } }];
@@ -115,8 +165,9 @@ function curveOption(spec, h, ink) {
     title.push({ text: spec.yLabel, right: 18, top: 8, textStyle: { fontSize: 11, fontWeight: 400, color: ink.soft } });
   }
   spec.panels.forEach((p, i) => {
-    if (p.label) title.push({ text: p.label, left: 52, top: axes[i].grid.top - 16, padding: 0, textStyle: { fontSize: 11, fontWeight: 600, color: ink.ink } });
+    if (p.label) title.push({ text: p.label, left: CURVE_LEFT, top: axes[i].grid.top - 16, padding: 0, textStyle: { fontSize: 11, fontWeight: 600, color: ink.ink } });
   });
+  title.push(...refTitles(spec, axes, ink));
   const drawn = spec.series.map((s, i) => ({
     type: "line", id: `s${i}`, name: s.name, xAxisIndex: s.panel, yAxisIndex: s.panel, step: spec.step ? "end" : false,
     data: s.points, symbol: s.points.length === 1 ? "circle" : "none", symbolSize: 5, animation: false, clip: true,
@@ -236,7 +287,7 @@ class EChartsView {
     if (this.gone || !this.chart) return;
     if (this.busy) return;
     if (!this.instance || this.stale) this.draw();
-    else if (this.host.clientWidth) this.instance.resize({ width: this.host.clientWidth, height: this.chart.h });
+    else if (this.host.clientWidth) this.draw(); // other labels have room now
     else this.later();
   }
 
@@ -254,7 +305,7 @@ class EChartsView {
 
 class CurveView extends EChartsView {
   option(chart) {
-    return curveOption(chart.spec, chart.h, isDark() ? DARK : LIGHT);
+    return curveOption(chart.spec, chart.h, isDark() ? DARK : LIGHT, this.host.clientWidth);
   }
 }
 

@@ -8,7 +8,7 @@
 // Whatever cannot be drawn (refused by the schema, an unknown kind, a newer version, ECharts not to be
 // had) shows as the PNG with our own alternative text.
 
-const VIEWS = { cluster: ReplayView, replay: ReplayView, curve: CurveView };
+const VIEWS = { cluster: ReplayView, replay: ReplayView, drawing: DrawingView, curve: CurveView };
 
 class Figure {
   constructor(host, env) {
@@ -49,7 +49,8 @@ class Figure {
       this.kind = kind;
       this.view = new View(this.host, this.env);
     }
-    this.host.setAttribute("role", kind === "replay" ? "group" : "img");
+    const steps = kind === "replay" || (kind === "drawing" && chart.spec.frames.length > 1);
+    this.host.setAttribute("role", steps ? "group" : "img");
     this.host.setAttribute("aria-label", chart.alt);
     this.host.style.height = `${chart.h}px`;
     this.host.dataset.kafkalab = kind;

@@ -33,7 +33,7 @@ await browse(async (browser) => {
       const host = document.body.appendChild(document.createElement("div"));
       const figure = kafkalabCharts.create(host, { loadECharts: () => Promise.reject(new Error("no curves")) });
       figure.update(chart, "");
-      const both = [shapes(svg, JSON.parse(chart.spec).height), shapes(host.querySelector(":scope > svg"))];
+      const both = [shapes(svg, JSON.parse(chart.spec).height), shapes(host.querySelector(":scope .kafkalab-picture > svg"))];
       figure.dispose();
       return both;
     }, [svg, chart]);

@@ -81,7 +81,7 @@ export class Replay {
     assert.deepEqual(words, this.frames[i].words ?? [], `the words of frame ${i}`);
     const clock = await this.figure.locator("output").textContent();
     assert.ok(clock.startsWith(`${this.frames[i].t} ms`), `the clock of frame ${i} says ${clock}`);
-    const label = await this.figure.locator("> svg").getAttribute("aria-label");
+    const label = await this.figure.locator(".kafkalab-picture > svg").getAttribute("aria-label");
     assert.ok(label.includes(`at ${this.frames[i].t} ms`), `the picture's label of frame ${i} says ${label}`);
   }
 
