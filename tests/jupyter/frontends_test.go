@@ -125,3 +125,29 @@ func TestNbconvertExecutes(t *testing.T) {
 		t.Errorf("a cell that fails does not stop nbconvert:\n%s", out)
 	}
 }
+
+// VS Code without a Jupyter server: it reads the kernelspec itself, interrupts on shell, ends by a signal.
+func TestVSCodesWay(t *testing.T) {
+	python := testenv.Jupyter(t, "python", "zmq")
+	home := t.TempDir()
+	env := testenv.Environ(home)
+	if out, err := command(t, env, binary, "install").CombinedOutput(); err != nil {
+		t.Fatalf("kafkalab install: %v\n%s", err, out)
+	}
+	spec := filepath.Join(home, ".local", "share", "jupyter", "kernels", "kafkalab", "kernel.json")
+	const want = `kernel_info ok go text/x-go .go
+1 + 1 is 2
+printed é
+a wrong cell error
+display ['application/vnd.kafkalab.chart+json', 'image/png', 'text/plain']
+asked ada
+stopped with KeyboardInterrupt error soon
+interrupt [('shell', 'ok')]
+kept is 7
+SIGTERM ends it soon
+it said b''
+`
+	if got := script(t, python, env, "vscode.py", spec, t.TempDir()); got != want {
+		t.Errorf("VS Code would see\n%s\nwant\n%s", got, want)
+	}
+}
