@@ -85,8 +85,10 @@ func (r *running) dial(t testing.TB, ch wire.Channel) *link {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &link{conn, bufio.NewReader(conn)}
+	return newLink(conn)
 }
+
+func newLink(conn net.Conn) *link { return &link{conn, bufio.NewReader(conn)} }
 
 // connect dials and shakes hands.
 func (r *running) connect(t testing.TB, ch wire.Channel, socketType, identity string) *link {

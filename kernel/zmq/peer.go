@@ -51,7 +51,9 @@ func (p *peer) Read(b []byte) (int, error) {
 		}
 	}
 	n := copy(b, p.pending)
-	p.pending = p.pending[n:]
+	if p.pending = p.pending[n:]; len(p.pending) == 0 {
+		p.pending = nil // zmq4 may remember the connection, which must not hold a big message
+	}
 	return n, nil
 }
 
