@@ -21,6 +21,7 @@ type Cluster struct {
 	acked    ackIndex
 	slab     []Delivery // of the next sends
 	watch    *watched   // nil when nobody watches
+	own      []ownPartitioner
 }
 
 // clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.

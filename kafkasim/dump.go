@@ -64,9 +64,9 @@ func dumpBatch(out *strings.Builder, b *partlog.Batch, position int64) {
 	}
 	fmt.Fprintf(out, "baseOffset: %d lastOffset: %d count: %d baseSequence: %d lastSequence: %d producerId: %d producerEpoch: %d "+
 		"partitionLeaderEpoch: %d isTransactional: false isControl: false deleteHorizonMs: %s position: %d "+
-		"CreateTime: %d size: %d magic: 2 compresscodec: none crc: %d isvalid: true\n",
+		"CreateTime: %d size: %d magic: 2 compresscodec: %s crc: %d isvalid: true\n",
 		b.BaseOffset, b.NextOffset()-1, b.Records.Live(), b.BaseSequence, last, b.ProducerID, b.ProducerEpoch,
-		b.LeaderEpoch, horizon, position, b.MaxTimestamp, b.Size, b.CRC())
+		b.LeaderEpoch, horizon, position, b.MaxTimestamp, b.Size, b.Codec, b.CRC())
 	for c := b.Records.From(0); c.Next(); {
 		dumpRecord(out, b, &c, c.Place())
 	}

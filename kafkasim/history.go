@@ -2,6 +2,7 @@ package kafkasim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"kafkalab/kafkasim/machine"
@@ -161,7 +162,7 @@ func (h *history) at(t int64, present *sent) (*machine.State, int64, int) {
 
 // Fork is an independent copy of the cluster as it is now: what happens to one does not touch the other.
 func (c *Cluster) Fork() *Cluster {
-	f := &Cluster{world: c.world, defaults: c.defaults, s: c.s.Clone(), history: c.history.fork(), trace: c.traced().fork(c.traced().len())}
+	f := &Cluster{world: c.world, defaults: c.defaults, s: c.s.Clone(), history: c.history.fork(), trace: c.traced().fork(c.traced().len()), own: slices.Clone(c.own)}
 	f.watch = c.watch.fork(f.s)
 	return f
 }

@@ -1,6 +1,7 @@
 package kafkasim
 
 import (
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -86,8 +87,8 @@ func (p *Producer) needsRunning(verb string) {
 type Record struct {
 	Topic     string
 	Partition any // a number, or nil to let the partitioner choose
-	Key       any // a string (or bytes), or nil for none: an empty key is a key
-	Value     any // a string (or bytes), or nil for none (a tombstone)
+	Key       any // a string (or bytes), or nil for none: an empty key is a key; int32 and int64 become 4 and 8 bytes
+	Value     any // as Key; nil for none is a tombstone
 	Headers   []Header
 	Timestamp time.Duration // virtual time, whole ms; 0 for the time when it is sent
 }
@@ -101,6 +102,7 @@ func (p *Producer) Send(topic string, key, value any) *Delivery {
 	p.sendable(topic)
 	cmd := machine.Send{Producer: p.i, Topic: topic, Partition: -1}
 	p.fill(&cmd.Record, key, value)
+	p.chooses(&cmd)
 	return p.c.send(&cmd, true, nil)
 }
 
@@ -143,6 +145,9 @@ func (p *Producer) SendRecord(r Record) *Delivery {
 		cmd.Partition = p.c.partitionOf(p.where("Send"), r.Topic, n).Partition
 	}
 	p.fill(&cmd.Record, r.Key, r.Value)
+	if own := r.Partition == nil && p.chooses(&cmd); own {
+		r.Partition = int(cmd.Partition)
+	}
 	if r.Timestamp != 0 {
 		cmd.Record.Timestamp = r.Timestamp.Milliseconds()
 	}
@@ -162,6 +167,10 @@ func text(v any) (s string, null, ok bool) {
 		return v, false, true
 	case []byte:
 		return string(v), false, true
+	case int32: // IntegerSerializer (P-4)
+		return string(binary.BigEndian.AppendUint32(nil, uint32(v))), false, true
+	case int64: // LongSerializer
+		return string(binary.BigEndian.AppendUint64(nil, uint64(v))), false, true
 	}
 	return "", false, false
 }
@@ -173,8 +182,6 @@ func (p *Producer) notText(what string, v any) {
 	switch v := v.(type) {
 	case int:
 		shown = strconv.Itoa(v)
-	case int64:
-		shown = strconv.FormatInt(v, 10)
 	case bool:
 		shown = strconv.FormatBool(v)
 	case float64:
@@ -182,7 +189,7 @@ func (p *Producer) notText(what string, v any) {
 	case time.Duration:
 		shown = v.String()
 	}
-	misuse(p.where("Send"), "%s %s (%s): want a string, or nil for none (fmt.Sprint makes one of anything)", what, shown, reflect.TypeOf(v).String())
+	misuse(p.where("Send"), "%s %s (%s): want a string, or nil for none (fmt.Sprint makes one of anything; int32 and int64 become 4 and 8 bytes, as Kafka's serializers make them)", what, shown, reflect.TypeOf(v).String())
 }
 
 // Every lets the producer send one record each interval, from now on, with these keys in turn and the
@@ -190,6 +197,9 @@ func (p *Producer) notText(what string, v any) {
 func (p *Producer) Every(interval time.Duration, topic string, keys ...string) *Producer {
 	p.needsRunning("Every")
 	where := p.where("Every")
+	if p.partitioner() != nil {
+		misuse(where, "this producer has a partitioner of its own, which steady traffic does not ask; call Send in a loop")
+	}
 	p.c.topicIndex(where, topic)
 	if interval < time.Microsecond {
 		misuse(where, "%v: want how long to wait from one record to the next, such as 10 * time.Millisecond", interval)

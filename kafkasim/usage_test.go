@@ -64,7 +64,7 @@ func TestMistakesAreSentences(t *testing.T) {
 		{`Partition("orders", 3): topic "orders" has no partition 3; it has partitions 0 to 2`, func() { c.Partition("orders", 3) }},
 		{`Partition("orders", 0).Replica(3): the replicas of orders-0 are on brokers 1,2`, func() { c.Partition("orders", 0).Replica(3) }},
 		{`Broker(4): there is no broker 4; this cluster has brokers 1, 2, 3`, func() { c.Broker(4) }},
-		{`producer "checkout": Send: key 5 (int): want a string, or nil for none (fmt.Sprint makes one of anything)`, func() { p.Send("orders", 5, "v") }},
+		{`producer "checkout": Send: key 5 (int): want a string, or nil for none (fmt.Sprint makes one of anything; int32 and int64 become 4 and 8 bytes, as Kafka's serializers make them)`, func() { p.Send("orders", 5, "v") }},
 		{`producer "checkout": Send: Partition 1.5 (float64): want a number, or nil to let the partitioner choose`, func() { p.SendRecord(Record{Topic: "orders", Partition: 1.5}) }},
 		{`producer "done": Send: this producer has crashed; make a new one with NewProducer`, func() { d.Send("orders", "k", "v") }},
 		{`producer "checkout": Every: 0s: want how long to wait`, func() { p.Every(0, "orders") }},

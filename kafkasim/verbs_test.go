@@ -38,7 +38,7 @@ var values = map[reflect.Type][]any{
 	reflect.TypeFor[Config](): {
 		Config(nil), Config{}, Config{"acks": "all"}, Config{"acks": 1}, Config{"ack": 1}, Config{"min.insync.replicas": 2}, Config{"min.insync.replicas": 0}, Config{"min.insync.replicas": nil},
 		Config{"min.insync.replicas": "many"}, Config{"retention.ms": 1}, Config{"linger.ms": time.Second}, Config{"linger.ms": -1}, Config{"segment.bytes": 1}, Config{"auto.offset.reset": "earliest"},
-		Config{"acks": []int{1}}, Config{"": 1},
+		Config{"acks": []int{1}}, Config{"": 1}, Config{"compression.type": "lz4"}, Config{"compression.type": "zip"}, Config{"partitioner.class": "RoundRobinPartitioner"},
 	},
 	reflect.TypeFor[World](): {
 		World{}, World{Kafka: "2.8"}, World{Kafka: "1"}, World{Brokers: -1}, World{Latency: -time.Second}, World{Switches: map[string]bool{"epoch.truncation": false}},
@@ -50,6 +50,9 @@ var values = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[any](): {
 		nil, 1, 2, 9, -1, "controller", "checkout", "nobody", 1.5, "k", "", struct{}{}, []byte("k"),
+	},
+	reflect.TypeFor[func(string, any, int) int](): {
+		(func(string, any, int) int)(nil), func(string, any, int) int { return 0 }, func(string, any, int) int { return -1 }, func(_ string, _ any, n int) int { return n },
 	},
 	reflect.TypeFor[func(*Cluster) bool](): {
 		(func(*Cluster) bool)(nil), func(*Cluster) bool { return true }, func(c *Cluster) bool { return c.Now()%7 == 0 },

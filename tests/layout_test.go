@@ -100,7 +100,7 @@ func mayImport(from, to string, test bool) bool {
 	case within(to, "tests"):
 		return within(from, "tests")
 	case slices.ContainsFunc(leaves, func(l string) bool { return within(from, l) }):
-		return false
+		return slices.ContainsFunc(leaves, func(l string) bool { return within(from, l) && within(to, l) })
 	case within(from, "kafkasim/machine"):
 		return slices.ContainsFunc(leaves, func(l string) bool { return within(to, l) })
 	case within(from, "kafkasim"):

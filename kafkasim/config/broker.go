@@ -151,9 +151,6 @@ var brokerAbsentNames = []struct {
 	{"the producer's own state in a log goes with its records", [][2]string{{"producer.id.expiration.ms", "86400000"}}},
 	{"loading takes a time for each record", [][2]string{{"transaction.state.log.load.buffer.size", "5242880"}}},
 	{needsTwoPhase, [][2]string{{"transaction.two.phase.commit.enable", "false"}}},
-	{needsCodec, [][2]string{
-		{"compression.type", "producer"}, {"compression.gzip.level", "-1"}, {"compression.lz4.level", "9"}, {"compression.zstd.level", "3"},
-	}},
 	{"topics are made by CreateTopic", [][2]string{{"auto.create.topics.enable", "true"}, {"create.topic.policy.class.name", "null"}, {"alter.config.policy.class.name", "null"}}},
 	{"quotas are not there yet", [][2]string{
 		{"quota.window.num", "11"}, {"quota.window.size.seconds", "1"}, {"replication.quota.window.num", "11"},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 )
@@ -33,6 +34,9 @@ func ParseBroker(given map[string]any) (Broker, *Problem) {
 // ParseTopic reads a topic's properties over the brokers' defaults.
 func ParseTopic(base Topic, given map[string]any) (Topic, *Problem) {
 	_, pr := apply(OwnerTopic, &base, given)
+	if pr == nil {
+		pr = base.Levels.check()
+	}
 	return base, pr
 }
 
@@ -44,6 +48,9 @@ func ParseProducer(given map[string]any) (Producer, *Problem) {
 	if pr != nil {
 		return Producer{}, pr
 	}
+	if pr := c.Levels.check(); pr != nil {
+		return Producer{}, pr
+	}
 	explicit := func(name string) bool { return slices.Contains(set, name) }
 	if pr := c.idempotence(explicit); pr != nil {
 		return Producer{}, pr
@@ -51,12 +58,18 @@ func ParseProducer(given map[string]any) (Producer, *Problem) {
 	// P-63: the whole time for a record must cover one wait and one request.
 	if least := c.LingerMs + c.RequestTimeoutMs; c.DeliveryTimeoutMs < least {
 		if explicit("delivery.timeout.ms") {
-			return Producer{}, problem("delivery.timeout.ms=%d must be at least linger.ms + request.timeout.ms = %d + %d = %d", c.DeliveryTimeoutMs, c.LingerMs, c.RequestTimeoutMs, least)
+			return Producer{}, refused("delivery.timeout.ms should be equal to or larger than linger.ms + request.timeout.ms",
+				"delivery.timeout.ms=%d must be at least linger.ms + request.timeout.ms = %d + %d = %d", c.DeliveryTimeoutMs, c.LingerMs, c.RequestTimeoutMs, least)
 		}
 		c.DeliveryTimeoutMs = least
 	}
 	backoffs(&c.RetryBackoffMs, c.RetryBackoffMaxMs, c.ReconnectBackoffMs, &c.ReconnectBackoffMax, explicit)
 	return c, nil
+}
+
+// refused is a problem between properties, with the words of the exception with which Kafka refuses it.
+func refused(kafka, format string, args ...any) *Problem {
+	return problem("%s; Kafka's ConfigException says: %s", fmt.Sprintf(format, args...), kafka)
 }
 
 // backoffs settles the waits that contradict each other. A retry.backoff.ms above its maximum gives way to
@@ -79,13 +92,16 @@ func (c *Producer) idempotence(explicit func(string) bool) *Problem {
 	must := explicit("enable.idempotence")
 	switch {
 	case c.Acks != AcksAll && must:
-		return problem("acks=%d cannot be used with enable.idempotence=true (it needs acks=all)", c.Acks)
+		return refused("Must set acks to all in order to use the idempotent producer. Otherwise we cannot guarantee idempotence.",
+			"acks=%d cannot be used with enable.idempotence=true (it needs acks=all)", c.Acks)
 	case c.Retries == 0 && must:
-		return problem("retries=0 cannot be used with enable.idempotence=true (it needs retries above 0)")
+		return refused("Must set retries to non-zero when using the idempotent producer.",
+			"retries=0 cannot be used with enable.idempotence=true (it needs retries above 0)")
 	case c.Acks != AcksAll || c.Retries == 0:
 		c.EnableIdempotence = false
 	case c.MaxInFlight > 5:
-		return problem("max.in.flight.requests.per.connection=%d cannot be used with enable.idempotence=true (at most 5)", c.MaxInFlight)
+		return refused(fmt.Sprintf("To use the idempotent producer, max.in.flight.requests.per.connection must be set to at most 5. Current value is %d.", c.MaxInFlight),
+			"max.in.flight.requests.per.connection=%d cannot be used with enable.idempotence=true (at most 5)", c.MaxInFlight)
 	}
 	return nil
 }
@@ -109,6 +125,8 @@ func valueOf(field any) string {
 	case *bool:
 		return strconv.FormatBool(*f)
 	case *Cleanup:
+		return f.String()
+	case *Compression:
 		return f.String()
 	case *Ratio:
 		return f.String()

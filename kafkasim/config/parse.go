@@ -128,6 +128,12 @@ func (p *Property) set(into, value any) *Problem {
 			return p.want(value, "a number from 0 to 1")
 		}
 		*f = v
+	case *Partitioner:
+		v, ok := parsePartitioner(text(value))
+		if !ok {
+			return p.want(value, partitionerWanted)
+		}
+		*f = v
 	case *[]KeyPartition:
 		v, ok := table(value)
 		if !ok {
@@ -151,6 +157,8 @@ func (p *Property) choose(field any, i int) {
 		*f = [...]int8{AcksAll, AcksAll, AcksNone, AcksLeader}[i]
 	case *Reset:
 		*f = Reset(i)
+	case *Compression:
+		*f = Compression(i)
 	default:
 		panic("config: no way to set " + p.Name)
 	}

@@ -14,8 +14,11 @@ func producerModelled() []Property {
 	table := Property{Name: "kafkalab.partitioner.table", Type: Table, Default: "null", Valid: "key=partition,key=partition,…", Modelled: true,
 		field: p(func(c *Producer) any { return &c.PartitionTable }),
 		Doc:   "The simulator's own: a custom partitioner that looks keys up in this table and hashes the others; in Kafka one would write a partitioner.class."}
-	return []Property{
+	levels := levelRows(func(f func(*Levels) any) func(any) any { return p(func(c *Producer) any { return f(&c.Levels) }) })
+	return append(levels, []Property{
 		acks, idem, table,
+		choice("compression.type", "none", producerCodecs, p(func(c *Producer) any { return &c.Compression }),
+			"The codec of whole batches, which is chosen for all topics of the producer."),
 		number("kafkalab.batch.max.records", "0", "records", 0, maxInt, "[0,…]", p(func(c *Producer) any { return &c.BatchRecords }),
 			"The simulator's own: a batch also counts as full at so many records; 0 for no such limit."),
 		number("batch.size", "16384", "bytes", 0, maxInt, "[0,…]", p(func(c *Producer) any { return &c.BatchSize }),
@@ -46,26 +49,26 @@ func producerModelled() []Property {
 			"How long the producer waits before it connects again to a broker that it lost."),
 		ms("reconnect.backoff.max.ms", "1000", p(func(c *Producer) any { return &c.ReconnectBackoffMax }),
 			"The longest wait before it connects again."),
+		{Name: "partitioner.class", Type: Class, Default: "null", Valid: "null, RoundRobinPartitioner; before 4.0 also UniformStickyPartitioner, DefaultPartitioner", Modelled: true,
+			field: p(func(c *Producer) any { return &c.Partitioner }),
+			Doc:   "A class of Kafka's that chooses partitions instead of the built-in rules; one's own is given to Producer.PartitionBy."},
+		boolean("partitioner.adaptive.partitioning.enable", "true", p(func(c *Producer) any { return &c.Adaptive }),
+			"Whether records without a key prefer partitions with fewer batches waiting."),
+		ms("partitioner.availability.timeout.ms", "0", p(func(c *Producer) any { return &c.AvailabilityTimeoutMs }),
+			"After how long a partition whose broker takes no requests is left out for records without a key; 0 for never."),
 		boolean("partitioner.ignore.keys", "false", p(func(c *Producer) any { return &c.PartitionerIgnoreKey }),
 			"Whether records with a key are spread like those without one."),
-	}
+	}...)
 }
 
 func producerAbsent() []Property {
 	return append(clientAbsent(), []Property{
 		absent("client.id", String, "", "give the name to NewProducer", "The name under which brokers know the client."),
-		absent("compression.type", String, "none", needsCodec, "The codec of whole batches: none, gzip, snappy, lz4 or zstd."),
-		absent("compression.gzip.level", Int, "-1", needsCodec, "How hard gzip tries."),
-		absent("compression.lz4.level", Int, "9", needsCodec, "How hard lz4 tries."),
-		absent("compression.zstd.level", Int, "3", needsCodec, "How hard zstd tries."),
 		absent("enable.metrics.push", Boolean, "true", needsMetrics, "Whether the client sends its metrics to the cluster."),
 		absent("interceptor.classes", List, "", "", "Classes that see each record before it is sent."),
 		absent("key.serializer", Class, "null", needsSerde, "The class that turns keys into bytes."),
 		absent("value.serializer", Class, "null", needsSerde, "The class that turns values into bytes."),
 		absent("metadata.max.idle.ms", Long, "300000", "", "After how long an unused topic is forgotten."),
-		absent("partitioner.class", Class, "null", "use kafkalab.partitioner.table for a fixed table of keys", "A class that chooses partitions instead of the built-in rules."),
-		absent("partitioner.adaptive.partitioning.enable", Boolean, "true", "", "Whether keyless records prefer partitions of faster brokers."),
-		absent("partitioner.availability.timeout.ms", Long, "0", "", "After how long a partition that takes no requests is left out for keyless records."),
 		absent("transactional.id", String, "null", needsTxn, "The name that lets a restarted producer end what its former self began."),
 		absent("transaction.timeout.ms", Int, "60000", needsTxn, "How long a transaction may stay open."),
 		absent("transaction.two.phase.commit.enable", Boolean, "false", needsTxn, "Whether somebody outside decides about prepared transactions."),

@@ -52,6 +52,9 @@ type Topic struct {
 	DeleteRetentionMs      int64   // delete.retention.ms
 	MinCompactionLagMs     int64   // min.compaction.lag.ms
 	MaxCompactionLagMs     int64   // max.compaction.lag.ms; 0, which no property can be, is no limit
+
+	Compression Compression // compression.type
+	Levels                  // of a codec that batches get here
 }
 
 // Acks values of a producer; AcksAll is -1 on the wire too.
@@ -63,24 +66,29 @@ const (
 
 // Producer holds the producer properties that are modelled.
 type Producer struct {
-	Acks                 int8  // acks
-	BatchSize            int64 // batch.size
-	BatchRecords         int32 // kafkalab.batch.max.records: a batch also is full at so many records; 0 for no limit
-	LingerMs             int64 // linger.ms
-	BufferMemory         int64 // buffer.memory
-	MaxBlockMs           int64 // max.block.ms
-	MaxRequestSize       int64 // max.request.size
-	MaxInFlight          int32 // max.in.flight.requests.per.connection
-	Retries              int32 // retries
-	RetryBackoffMs       int64 // retry.backoff.ms
-	RetryBackoffMaxMs    int64 // retry.backoff.max.ms
-	RequestTimeoutMs     int64 // request.timeout.ms
-	DeliveryTimeoutMs    int64 // delivery.timeout.ms
-	MetadataMaxAgeMs     int64 // metadata.max.age.ms
-	ReconnectBackoffMs   int64 // reconnect.backoff.ms
-	ReconnectBackoffMax  int64 // reconnect.backoff.max.ms
-	EnableIdempotence    bool  // enable.idempotence
-	PartitionerIgnoreKey bool  // partitioner.ignore.keys
+	Acks                  int8        // acks
+	BatchSize             int64       // batch.size
+	BatchRecords          int32       // kafkalab.batch.max.records: a batch also is full at so many records; 0 for no limit
+	LingerMs              int64       // linger.ms
+	BufferMemory          int64       // buffer.memory
+	MaxBlockMs            int64       // max.block.ms
+	MaxRequestSize        int64       // max.request.size
+	MaxInFlight           int32       // max.in.flight.requests.per.connection
+	Retries               int32       // retries
+	RetryBackoffMs        int64       // retry.backoff.ms
+	RetryBackoffMaxMs     int64       // retry.backoff.max.ms
+	RequestTimeoutMs      int64       // request.timeout.ms
+	DeliveryTimeoutMs     int64       // delivery.timeout.ms
+	MetadataMaxAgeMs      int64       // metadata.max.age.ms
+	ReconnectBackoffMs    int64       // reconnect.backoff.ms
+	ReconnectBackoffMax   int64       // reconnect.backoff.max.ms
+	EnableIdempotence     bool        // enable.idempotence
+	Partitioner           Partitioner // partitioner.class
+	Adaptive              bool        // partitioner.adaptive.partitioning.enable
+	AvailabilityTimeoutMs int64       // partitioner.availability.timeout.ms
+	PartitionerIgnoreKey  bool        // partitioner.ignore.keys
+	Compression           Compression // compression.type
+	Levels
 	// PartitionTable maps keys to partitions, in the order of the keys; it stands for a custom
 	// partitioner.class (kafkalab.partitioner.table). Keys outside the table are hashed.
 	PartitionTable []KeyPartition

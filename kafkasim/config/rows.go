@@ -61,7 +61,6 @@ const (
 	needsTiers    = "logs are on the brokers' own disks only"
 	needsQuorum   = "controllers are nodes of their own, without snapshots; World.Controllers says how many"
 	needsWire     = "there are no sockets, hosts or security inside the simulator"
-	needsCodec    = "records are not compressed"
 	needsSerde    = "keys and values are strings"
 	needsMetrics  = "there are no JMX metrics; look at the views"
 )

@@ -6,7 +6,10 @@ func topicRows() []Property {
 }
 
 func topicModelled() []Property {
-	return []Property{
+	levels := levelRows(func(f func(*Levels) any) func(any) any { return t(func(c *Topic) any { return f(&c.Levels) }) })
+	return append(levels, []Property{
+		choice("compression.type", "producer", topicCodecs, t(func(c *Topic) any { return &c.Compression }),
+			"The codec in which the topic is stored; producer keeps batches as they come."),
 		number("min.insync.replicas", "1", "replicas", 1, maxInt, "[1,…]", t(func(c *Topic) any { return &c.MinInSyncReplicas }),
 			"How many replicas must be in the ISR for a write with acks=all to be taken and for the high watermark to move."),
 		boolean("unclean.leader.election.enable", "false", t(func(c *Topic) any { return &c.UncleanLeaderElectionEnable }),
@@ -37,17 +40,14 @@ func topicModelled() []Property {
 			"How long a record stays out of compaction at least."),
 		number("max.compaction.lag.ms", "9223372036854775807", "ms", 1, maxLong, "[1,…]", t(func(c *Topic) any { return &c.MaxCompactionLagMs }),
 			"How long a record may stay out of compaction, whatever the dirty ratio."),
-	}
+	}...)
 }
 
 func topicAbsent() []Property {
 	rows := []Property{
-		absent("compression.type", String, "producer", needsCodec, "The codec in which the topic is stored."),
 		absent("message.timestamp.type", String, "CreateTime", "records keep the producer's time", "Whose clock stamps records."),
 	}
 	for _, r := range [...][3]string{
-		{"compression.gzip.level", "-1", needsCodec}, {"compression.lz4.level", "9", needsCodec},
-		{"compression.zstd.level", "3", needsCodec},
 		{"file.delete.delay.ms", "60000", "files go at once"}, {"follower.replication.throttled.replicas", "", ""}, {"index.interval.bytes", "4096", "logs have no index files"},
 		{"leader.replication.throttled.replicas", "", ""}, {"local.retention.bytes", "-2", needsTiers},
 		{"local.retention.ms", "-2", needsTiers},

@@ -98,6 +98,9 @@ func (v Version) At(o Owner, given map[string]any) map[string]any {
 	for name, value := range given {
 		out[name] = value
 	}
+	if n, ok := integer(given["max.in.flight.requests.per.connection"]); o == OwnerProducer && v < V4_0 && ok && n > 5 && given["enable.idempotence"] == nil {
+		out["enable.idempotence"] = false // it gave way in silence (P-80)
+	}
 	return out
 }
 
@@ -115,6 +118,17 @@ func (v Version) Default(p Property) string {
 func (v Version) CheckProducer(given map[string]any) *Problem {
 	if v < V0_11 && strings.EqualFold(text(given["enable.idempotence"]), "true") {
 		return problem("enable.idempotence=true: Kafka %s has no idempotent producers; they came with 0.11 (KIP-98)", v)
+	}
+	switch s := text(given["compression.type"]); {
+	case v < V2_1 && s == "zstd":
+		return problem("compression.type=zstd: Kafka %s has no zstd; it came with 2.1 (KIP-110)", v)
+	}
+	p, _ := parsePartitioner(text(given["partitioner.class"]))
+	switch {
+	case p == PartitionerRoundRobin && v < V2_4, p == PartitionerUniformSticky && v < V2_4:
+		return problem("partitioner.class=%s: Kafka %s has no such class; it came with 2.4 (KIP-369, KIP-480)", p, v)
+	case v >= V4_0 && (p == PartitionerUniformSticky || p == PartitionerDefault):
+		return problem("partitioner.class=%s: Kafka %s has no such class any more; without a partitioner.class the built-in partitioner does its work (KIP-794)", p, v)
 	}
 	return nil
 }

@@ -11,12 +11,15 @@ import (
 	"slices"
 
 	"kafkalab/kafkasim/partlog"
+	"kafkalab/kafkasim/partlog/codec"
 	"kafkalab/kafkasim/view"
 )
 
 // AccTopic is the accumulator's side of a topic; topics are numbered as in Metadata.Topics.
 type AccTopic struct {
 	Sticky Sticky
+	Used   int32       // partitions that have had a batch
+	Ratio  codec.Ratio // how small the codec makes this topic's batches (P-33)
 	Parts  []AccPart
 }
 
@@ -24,6 +27,8 @@ type AccTopic struct {
 type AccPart struct {
 	Queue []int32 // slots of Producer.Live, oldest first
 	Used  bool    // has had a batch (P-19)
+	Load  int32   // batches in the queue when the sender last looked (P-18)
+	Away  bool    // its broker took nothing for too long then (P-20)
 	Muted bool    // a batch is in flight and no other may be (P-55)
 	Hint  int32   // bytes of records in the last batch, for the room of the next
 	Sequences
@@ -55,10 +60,12 @@ type LiveBatch struct {
 	Batch       partlog.Batch
 	Ref         PartRef
 	Status      BatchStatus
-	Closed      bool // takes no more records
-	Retry       bool // was put back at least once
-	Reset       bool // its sequence number was given anew (P-88)
-	Split       bool // came of a larger batch (P-67)
+	Closed      bool        // takes no more records
+	Retry       bool        // was put back at least once
+	Reset       bool        // its sequence number was given anew (P-88)
+	Split       bool        // came of a larger batch (P-67)
+	Pressed     bool        // compressed: its size is final
+	Ratio       codec.Ratio // what it counts on to be compressed to (P-33)
 	Attempts    int32
 	Created     int64 // µs
 	LastAttempt int64 // µs: when it was created or put back
@@ -71,7 +78,7 @@ type LiveBatch struct {
 
 // full tells whether the batch can take nothing more (P-31).
 func (b *LiveBatch) full(p *Producer) bool {
-	return b.Closed || b.Batch.Records.Count > 0 && b.Limit <= b.Batch.Size ||
+	return b.Closed || b.Batch.Records.Count > 0 && b.Limit <= b.estimate() ||
 		p.Config.BatchRecords > 0 && b.Batch.Records.Count >= p.Config.BatchRecords
 }
 
@@ -125,10 +132,12 @@ func (s *State) place(p *Producer, n, at int64, topic string, partition int32, r
 		return WaitNothing
 	}
 	switch {
+	case s.changesByBatch(p):
+		return s.placeByBatch(p, n, at, PartRef{t, partition}, r, headers, fields)
 	case partition != anyPartition:
 		return s.appendTo(p, n, at, PartRef{t, partition}, r, headers, fields)
-	case s.World.Rules.Without(StickyByBytes):
-		return s.placeAsBefore(p, n, at, t, r, headers, fields)
+	case s.takesTurns(p):
+		return s.placeInTurn(p, n, at, t, r, headers, fields)
 	}
 	return s.placeSticky(p, n, at, t, r, headers, fields)
 }
@@ -168,7 +177,7 @@ func (s *State) appendLast(p *Producer, n, at int64, ref PartRef, r *partlog.Rec
 		b.Closed = true
 		return 0
 	}
-	index, before := b.Batch.Records.Count, b.Batch.Size
+	index, before := b.Batch.Records.Count, b.estimate()
 	if !b.take(r, headers, fields) {
 		b.Closed = true
 		part.Hint = int32(len(b.Batch.Records.Data))
@@ -178,7 +187,7 @@ func (s *State) appendLast(p *Producer, n, at int64, ref PartRef, r *partlog.Rec
 	if len(part.Queue) > 1 || b.full(p) {
 		s.wakeAt(&p.ClientIO, s.Now)
 	}
-	return b.Batch.Size - before
+	return b.estimate() - before
 }
 
 // add appends a record of this size.
@@ -202,7 +211,11 @@ func (s *State) appendNew(p *Producer, n, at int64, ref PartRef, r *partlog.Reco
 	if n < p.FlushBelow {
 		p.FlushLeft++
 	}
-	if part.Used = true; len(part.Queue) == 0 {
+	if !part.Used {
+		part.Used = true
+		p.Topics[ref.Topic].Used++
+	}
+	if len(part.Queue) == 0 {
 		p.activate(ref)
 	}
 	part.Queue = append(part.Queue, slot)
@@ -217,7 +230,7 @@ func (s *State) appendNew(p *Producer, n, at int64, ref PartRef, r *partlog.Reco
 		wake = s.Now
 	}
 	s.wakeAt(&p.ClientIO, wake)
-	return b.Batch.Size, WaitNothing
+	return b.estimate(), WaitNothing
 }
 
 // newBatch takes a slot for a batch and gives it its serial.
@@ -232,9 +245,10 @@ func (p *Producer) newBatch(now int64, ref PartRef, first int64, limit, room int
 	serial := p.Outcomes.add(BatchOutcome{TP: tp, BaseOffset: -1, Created: now, Sent: -1, Decided: -1})
 	p.Live[slot] = LiveBatch{
 		Batch: partlog.Batch{BaseOffset: -1, LeaderEpoch: -1, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1,
-			Size: partlog.BatchOverhead, Sender: p.Index, Serial: serial},
+			Size: partlog.BatchOverhead, Sender: p.Index, Serial: serial,
+			Codec: codec.Codec(p.Config.Compression), Level: p.level()},
 		Ref: ref, Status: batchQueued, Created: now, LastAttempt: now, FirstSend: first, Limit: limit, Memory: limit,
-		LeaderEpoch: -1, LeaderMoved: -1,
+		LeaderEpoch: -1, LeaderMoved: -1, Ratio: p.Topics[ref.Topic].Ratio,
 	}
 	p.Live[slot].Batch.Records.Room(int(room))
 	return slot
@@ -316,6 +330,7 @@ func (c *Producer) cloneAccumulator(p *Producer) {
 		c.Live[i].Batch.Records.Clip()
 	}
 	c.Free, c.Active, c.Topics = slices.Clone(p.Free), slices.Clone(p.Active), slices.Clone(p.Topics)
+	c.Loaded = slices.Clone(p.Loaded)
 	for i := range c.Topics {
 		parts := slices.Clone(c.Topics[i].Parts)
 		for j := range parts {

@@ -78,6 +78,8 @@ type Connection struct {
 	// For a producer's sender: there is something to send (within a pass), and where the last drain ended.
 	Ready     bool
 	DrainFrom PartRef
+	// … when there last was, and when it last could be sent, µs (P-20).
+	ReadySince, DrainedAt int64
 }
 
 // Request is a request in flight.

@@ -49,7 +49,7 @@ func producerProps() config.Producer {
 	return config.Producer{Acks: config.AcksAll, BatchSize: 16384, LingerMs: 5, BufferMemory: 32 << 20, MaxBlockMs: 60000,
 		MaxRequestSize: 1 << 20, MaxInFlight: 5, Retries: 1<<31 - 1, RetryBackoffMs: 100, RetryBackoffMaxMs: 100,
 		RequestTimeoutMs: 30000, DeliveryTimeoutMs: 120000, MetadataMaxAgeMs: 300000,
-		ReconnectBackoffMs: 50, ReconnectBackoffMax: 50}
+		ReconnectBackoffMs: 50, ReconnectBackoffMax: 50, Adaptive: true, Levels: config.Levels{Gzip: -1, LZ4: 9, Zstd: 3}}
 }
 
 func (f *fake) producer(props config.Producer) int32 {

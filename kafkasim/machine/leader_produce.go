@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/partlog"
 )
 
@@ -101,13 +102,9 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 		return fail(NOT_ENOUGH_REPLICAS) // R1.12a
 	}
 	props := &b.Image.Topics[p.TP.Topic].Props
-	switch size := int64(p.Batch.Size); { // R1.24
-	case size > props.MaxMessageBytes:
-		return fail(MESSAGE_TOO_LARGE)
-	case size > props.SegmentBytes:
-		return fail(RECORD_LIST_TOO_LARGE)
-	case props.CleanupPolicy.Compacts() && p.Batch.Records.Keyless():
-		return fail(INVALID_RECORD) // R7.13
+	batch, code := judge(props, p.Batch)
+	if code != NONE {
+		return fail(code)
 	}
 	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
 	if p.Batch.ProducerID >= 0 {
@@ -125,8 +122,27 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 			return fail(INVALID_PRODUCER_EPOCH)
 		}
 	}
-	ok.Result.BaseOffset, ok.Required = s.stamp(b, r, p.Batch)
+	ok.Result.BaseOffset, ok.Required = s.stamp(b, r, batch)
 	return ok
+}
+
+// judge is a batch as the topic stores it, or what is wrong with it (R1.24, P-108). Its size counts as it came, and
+// again if it was compressed anew.
+func judge(topic *config.Topic, b partlog.Batch) (partlog.Batch, Code) {
+	switch {
+	case int64(b.Size) > topic.MaxMessageBytes:
+		return b, MESSAGE_TOO_LARGE
+	case topic.CleanupPolicy.Compacts() && b.Records.Keyless():
+		return b, INVALID_RECORD // R7.13
+	}
+	b = recompress(topic, b)
+	switch {
+	case int64(b.Size) > topic.MaxMessageBytes:
+		return b, MESSAGE_TOO_LARGE
+	case int64(b.Size) > topic.SegmentBytes:
+		return b, RECORD_LIST_TOO_LARGE
+	}
+	return b, NONE
 }
 
 // stamp appends a batch with the leader's offset and epoch in it, and returns where it begins and ends.

@@ -4,8 +4,7 @@
 // table of keys), the key's murmur2 hash, and for what is left the sticky partition of KIP-794, which
 // changes by bytes and not by records.
 //
-// Kafka: KafkaProducer.partition, BuiltInPartitioner, Utils.murmur2 (KIP-480, KIP-794). Simplified: the
-// load of the partitions (P-18) is looked at when a switch needs it, not in each pass of the sender.
+// Kafka: KafkaProducer.partition, BuiltInPartitioner, Utils.murmur2 (KIP-480, KIP-794).
 package machine
 
 import (
@@ -50,7 +49,7 @@ func KeyPartition(key string, partitions int32) int32 {
 // choose names the partition of a record that does not name its own, anyPartition when the sticky one is
 // to be taken (P-10, P-21). Partitions without a leader count (P-3); an empty key is a key (P-5).
 func (p *Producer) choose(r *partlog.Record, partitions int32) int32 {
-	if r.Flags&partlog.NullKey != 0 {
+	if r.Flags&partlog.NullKey != 0 || p.ignoresKeys() {
 		return anyPartition
 	}
 	for i := range p.Config.PartitionTable {
@@ -99,50 +98,17 @@ func (s *State) movesOn(p *Producer, topic int32, st *Sticky) bool {
 	return true
 }
 
-// switchSticky draws the next sticky partition: by load where every partition has a queue and the queues
-// differ (P-18, P-19), else any with a leader, else any at all (P-17).
+// switchSticky draws the next sticky partition: by load if there is one to tell them apart (P-18), else any with a
+// leader, else any at all (P-17).
 func (s *State) switchSticky(p *Producer, topic int32) {
-	t := &p.Topics[topic]
-	meta := p.Meta.Topics[topic].Parts
-	t.Sticky.Bytes = 0
-	t.Sticky.Switches++
-	draw := prng.Draw(s.World.Seed, drawSticky, uint64(p.Node), uint64(topic), uint64(t.Sticky.Switches))
-
-	led, longest, shortest, queues := 0, -1, 1<<30, 0
-	for i := range meta {
-		if meta[i].Leader == NoNode {
-			continue
-		}
-		led++
-		if i < len(t.Parts) && t.Parts[i].Used {
-			queues++
-			longest, shortest = max(longest, len(t.Parts[i].Queue)), min(shortest, len(t.Parts[i].Queue))
-		}
-	}
-	total := led
-	byLoad := queues == led && led == len(meta) && led >= 2 && longest != shortest
-	if byLoad {
-		total = 0
-		for i := range meta {
-			total += longest + 1 - len(t.Parts[i].Queue)
-		}
-	}
-	if total == 0 {
-		t.Sticky.Partition = int32(prng.Below(draw, len(meta)))
+	st := &p.Topics[topic].Sticky
+	st.Bytes = 0
+	st.Switches++
+	draw := prng.Draw(s.World.Seed, drawSticky, uint64(p.Node), uint64(topic), uint64(st.Switches))
+	if parts, sums := p.weights(topic); len(parts) > 0 {
+		st.Partition = byWeight(parts, sums, int32(prng.Below(draw, int(sums[len(sums)-1]))))
 		return
 	}
-	r := prng.Below(draw, total)
-	for i := range meta {
-		weight := 1
-		switch {
-		case meta[i].Leader == NoNode:
-			continue
-		case byLoad:
-			weight = longest + 1 - len(t.Parts[i].Queue)
-		}
-		if r -= weight; r < 0 {
-			t.Sticky.Partition = int32(i)
-			return
-		}
-	}
+	led := p.led(topic)
+	st.Partition = led[prng.Below(draw, len(led))]
 }

@@ -161,29 +161,6 @@ func TestStickyRunsP15(t *testing.T) {
 	}
 }
 
-// P-18: longer queues get fewer records, by weights of maxQueue + 1 - queue.
-func TestAdaptiveChoiceP18(t *testing.T) {
-	f := newFake(t, 1, 3)
-	p := f.producer(producerProps())
-	f.warm(p)
-	pr := &f.s.Producers[p]
-	topic := &pr.Topics[0]
-	for i, n := range []int{0, 3, 1} {
-		topic.Parts[i].Used = true
-		topic.Parts[i].Queue = make([]int32, n)
-	}
-	var hits [3]int
-	for range 8000 {
-		f.s.switchSticky(pr, 0)
-		hits[topic.Sticky.Partition]++
-	}
-	for i, weight := range []int{4, 1, 3} {
-		if d := hits[i] - weight*1000; d < -150 || d > 150 {
-			t.Errorf("partition %d was drawn %d times of 8000, want about %d", i, hits[i], weight*1000)
-		}
-	}
-}
-
 // P-17: partitions without a leader are left out; if none has one, any is taken.
 func TestStickyAvoidsLeaderlessP17(t *testing.T) {
 	f := newFake(t, 1, 3)

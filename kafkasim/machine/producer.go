@@ -8,7 +8,7 @@
 // A producer stands for one application thread: while a send() is blocked, the later ones have not been
 // called yet, and their max.block.ms begins when their turn comes.
 //
-// Kafka: KafkaProducer, RecordAccumulator, Sender (KIP-91, KIP-98). Absent: transactions, compression,
+// Kafka: KafkaProducer, RecordAccumulator, Sender (KIP-91, KIP-98). Absent: transactions,
 // interceptors.
 package machine
 
@@ -44,6 +44,7 @@ type Producer struct {
 	Live   []LiveBatch
 	Free   []int32   // unused slots of Live
 	Active []PartRef // partitions with queued batches, sorted
+	Loaded []PartRef // those that the sender saw when it last looked (P-18)
 	Memory int64     // bytes of buffer.memory in use
 
 	Blocked BlockedSends
@@ -186,7 +187,7 @@ func (s *State) crashProducer(p *Producer) {
 		}
 	}
 	p.Unsent, p.Blocked = p.Blocked, BlockedSends{}
-	p.Active, p.Traffic, p.Live, p.Free, p.Topics = nil, nil, nil, nil, nil
+	p.Active, p.Loaded, p.Traffic, p.Live, p.Free, p.Topics = nil, nil, nil, nil, nil, nil
 	p.Memory, p.FlushLeft = 0, 0
 	p.Meta.Topics = nil
 	for i := range p.Conns {

@@ -119,7 +119,11 @@ func (s *State) sendReady(p *Producer) bool {
 			continue
 		}
 		c.Ready = false
-		if c.usable(s.Now) && int32(len(c.InFlight)) < p.Config.MaxInFlight {
+		free := c.usable(s.Now) && int32(len(c.InFlight)) < p.Config.MaxInFlight
+		if c.ReadySince = s.Now; free || c.DrainedAt == 0 {
+			c.DrainedAt = s.Now
+		}
+		if free {
 			if slots := s.drain(p, c); len(slots) > 0 {
 				s.sendProduce(p, c, slots)
 				sent = true
@@ -134,12 +138,14 @@ func (s *State) sendReady(p *Producer) bool {
 // leader asks for metadata instead (P-38).
 func (s *State) markReady(p *Producer) bool {
 	any := false
+	p.forgetLoads()
 	for _, ref := range p.Active {
 		meta := &p.Meta.Topics[ref.Topic].Parts[ref.Partition]
 		part := &p.Topics[ref.Topic].Parts[ref.Partition]
 		b := &p.Live[part.Queue[0]]
 		b.see(meta.LeaderEpoch)
 		c := p.conn(meta.Leader)
+		p.noteLoad(ref, c)
 		switch {
 		case c == nil:
 			p.Meta.Requested = true
@@ -201,7 +207,7 @@ func (s *State) drain(p *Producer, c *Connection) []int32 {
 		if b.see(meta.LeaderEpoch); b.Attempts > 0 && s.backsOffUntil(p, b) > s.Now {
 			continue
 		}
-		if size+int64(b.Batch.Size) > p.Config.MaxRequestSize && len(slots) > 0 {
+		if size+int64(b.estimate()) > p.Config.MaxRequestSize && len(slots) > 0 {
 			break
 		}
 		if p.Config.EnableIdempotence && p.mustWait(part, b) && !s.mutant(RetriesOutOfOrder) {
@@ -222,6 +228,7 @@ func (p *Producer) drained(part *AccPart, slot int32) {
 	b.Status = batchInFlight
 	part.Hint = int32(len(b.Batch.Records.Data))
 	b.Batch.Records.Trim()
+	p.press(b)
 	if p.Config.EnableIdempotence && b.Batch.BaseSequence < 0 {
 		p.sequence(part, slot)
 	}

@@ -13,6 +13,7 @@ import (
 func (s *State) split(p *Producer, slot int32) {
 	big := p.Live[slot]
 	size := int32(min(p.Config.BatchSize, 1<<30))
+	p.expand(&big)
 	if big.Split {
 		size = max(big.largestBound(), big.Batch.Size/2)
 	}
@@ -73,7 +74,7 @@ func (b *LiveBatch) take(r *partlog.Record, headers []partlog.Header, fields int
 		return true
 	}
 	size := partlog.RecordSize(fields, n, r.Timestamp-b.Batch.Records.Base)
-	if b.Batch.Size+size > b.Limit {
+	if b.estimate()+size > b.Limit {
 		return false
 	}
 	b.add(r, headers, size)

@@ -2,6 +2,8 @@
 // truncation and reads. It knows nothing of replication.
 package partlog
 
+import "kafkalab/kafkasim/partlog/codec"
+
 // Record is one record as a producer made it. In a batch it is packed among the others (Records).
 type Record struct {
 	Key, Value string
@@ -38,8 +40,10 @@ type Batch struct {
 	Sender        int32
 	Serial        int32
 	ProducerEpoch int16
-	Transactional bool // part of a transaction (T-42)
-	Control       bool // a marker: one record that no application sees (T-40)
+	Transactional bool        // part of a transaction (T-42)
+	Control       bool        // a marker: one record that no application sees (T-40)
+	Codec         codec.Codec // of the records (P-100)
+	Level         int8        // of the codec, codec.DefaultLevel for its default; Kafka does not store it
 }
 
 // NextOffset is the offset after the batch's last record.

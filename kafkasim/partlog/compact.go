@@ -1,5 +1,7 @@
 package partlog
 
+import "kafkalab/kafkasim/partlog/codec"
+
 // Compaction: what a pass of the cleaner does to one log (R7.10, R7.11).
 //
 // Kafka: Cleaner.buildOffsetMap, cleanSegments, cleanInto; MemoryRecords.filterTo.
@@ -125,7 +127,7 @@ func (l *Log) rewrite(out, b *Batch, p *Pass) {
 		out.MaxTimestamp = b.MaxTimestamp
 	}
 	out.Records.Trim()
-	out.Size = BatchSize(&out.Records)
+	out.Compress(b.Codec, codec.DefaultLevel)
 }
 
 // lastOfProducer tells whether a batch is the last that the log remembers of its producer.

@@ -3,9 +3,14 @@ package partlog
 import (
 	"encoding/binary"
 	"hash/crc32"
+
+	"kafkalab/kafkasim/partlog/codec"
 )
 
-// Batches as bytes: Kafka's record batch format, magic 2 (P-101 to P-104), uncompressed.
+// Batches as bytes: Kafka's record batch format, magic 2 (P-100 to P-104).
+//
+// Records lie in memory uncompressed, whatever their batch's codec is: they are compressed to learn how large the
+// batch is, and to show its bytes.
 
 // castagnoli is the polynomial of Kafka's checksums (CRC-32C).
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -21,7 +26,7 @@ func (b *Batch) Encode() []byte {
 	out = binary.BigEndian.AppendUint32(out, uint32(b.LeaderEpoch))
 	out = append(out, 2)
 	out = binary.BigEndian.AppendUint32(out, 0) // checksum, below
-	attributes := uint16(0)                     // no codec, CreateTime
+	attributes := uint16(b.Codec)               // CreateTime
 	if b.Transactional {
 		attributes |= 1 << 4
 	}
@@ -40,11 +45,27 @@ func (b *Batch) Encode() []byte {
 	out = binary.BigEndian.AppendUint16(out, uint16(b.ProducerEpoch))
 	out = binary.BigEndian.AppendUint32(out, uint32(b.BaseSequence))
 	out = binary.BigEndian.AppendUint32(out, uint32(b.Records.Live()))
-	for c := b.Records.From(0); c.Next(); {
-		out = appendRecord(out, &c, c.Place(), first)
-	}
+	out = b.Codec.Append(out, b.encodeRecords(), b.Level)
 	binary.BigEndian.PutUint32(out[8:], uint32(len(out)-12))
 	binary.BigEndian.PutUint32(out[17:], crc32.Checksum(out[crcStart:], castagnoli))
+	return out
+}
+
+// Compress gives the batch a codec and the size that it has with it (P-100). The header is never compressed.
+func (b *Batch) Compress(c codec.Codec, level int8) {
+	b.Codec, b.Level = c, level
+	b.Size = BatchSize(&b.Records)
+	if c != codec.None {
+		b.Size = BatchOverhead + int32(len(c.Append(nil, b.encodeRecords(), level)))
+	}
+}
+
+// encodeRecords are the batch's records as bytes, uncompressed.
+func (b *Batch) encodeRecords() []byte {
+	out := make([]byte, 0, BatchSize(&b.Records)-BatchOverhead)
+	for c := b.Records.From(0); c.Next(); {
+		out = appendRecord(out, &c, c.Place(), b.Records.Base)
+	}
 	return out
 }
 
