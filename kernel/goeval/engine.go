@@ -148,8 +148,10 @@ func (e *Engine) symbol(pkg, name string) (reflect.Value, bool) {
 	if withheld[pkg+"."+name] {
 		return reflect.Value{}, false
 	}
-	v, ok := e.imp.symbols(pkg)[name]
-	return v, ok
+	if v, ok := e.imp.symbols(pkg)[name]; ok {
+		return v, true
+	}
+	return stdlib.Helper(pkg, name)
 }
 
 // withheld are compiled functions that would tell a cell of the kernel's own call chain, or end the

@@ -95,8 +95,20 @@ func (e *Engine) parse(src *source) (*parsed, error) {
 	segs := split(src.text)
 	decl, stmt := plainLines(src.text), plainLines(src.text)
 	p := &parsed{src: src, unresolved: map[string][]*ast.Ident{}}
+	late := lateImports(segs)
+	var imports []byte
+	if late {
+		imports = plainLines(src.text)
+	}
 	stmts := false
 	for _, s := range segs {
+		if late {
+			if s.kind == token.IMPORT {
+				blank(decl, s)
+			} else {
+				blank(imports, s)
+			}
+		}
 		switch s.kind {
 		case token.PACKAGE:
 			blank(decl, s)
@@ -110,12 +122,17 @@ func (e *Engine) parse(src *source) (*parsed, error) {
 		}
 	}
 	mode := parser.ParseComments
-	f, err := e.parseFile(src, declPrefix+string(decl), mode)
 	var errs scanner.ErrorList
-	errs = add(errs, err)
-	if f != nil {
-		p.decls = f.Decls
-		p.collect(f)
+	for _, text := range [][]byte{imports, decl} {
+		if text == nil {
+			continue
+		}
+		f, err := e.parseFile(src, declPrefix+string(text), mode)
+		errs = add(errs, err)
+		if f != nil {
+			p.decls = append(p.decls, f.Decls...)
+			p.collect(f)
+		}
 	}
 	if stmts {
 		f, err := e.parseFile(src, stmtPrefix+string(stmt)+"\n}", mode)
@@ -140,6 +157,23 @@ func (e *Engine) parse(src *source) (*parsed, error) {
 		return p, errs
 	}
 	return p, nil
+}
+
+// lateImports reports whether an import follows another declaration, which is fine in a cell: imports are
+// then parsed apart.
+func lateImports(segs []segment) bool {
+	others := false
+	for _, s := range segs {
+		switch s.kind {
+		case token.IMPORT:
+			if others {
+				return true
+			}
+		case token.TYPE, token.CONST, token.VAR, token.FUNC:
+			others = true
+		}
+	}
+	return false
 }
 
 // maxTypeDepth bounds types in types: the cost of comparing deep ones grows without measure.

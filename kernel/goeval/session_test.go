@@ -166,7 +166,7 @@ func TestErrorsShowTheirPlace(t *testing.T) {
 		"func h() { z := 1 }":                       "in cell [N], line 1: declared and not used: z\n    func h() { z := 1 }\n               ^",
 		"é := []int{1}\ni := 5\né[i]":               "RuntimeError: runtime error: index out of range [5] with length 1\ncell [N], line 3\n    é[i]\n    ^",
 		"func a(m map[string]int) { m[\"k\"] = 1 }\nfunc b() { a(nil) }\nb()": "RuntimeError: assignment to entry in nil map\nin a, cell [N], line 1\n    func a(m map[string]int) { m[\"k\"] = 1 }\n                               ^\nin b, cell [N], line 2\n    func b() { a(nil) }\n               ^\ncell [N], line 3\n    b()\n    ^",
-		"import \"net/http\"":                     "in cell [N], line 1: package net/http is not available in cells\n    import \"net/http\"\n           ^",
+		"import \"syscall\"":                      "in cell [N], line 1: package syscall is not available in cells\n    import \"syscall\"\n           ^",
 		"import \"unsafe\"\nvar p unsafe.Pointer": "in cell [N], line 2: cells cannot use unsafe.Pointer: a wrong pointer would end the kernel\n    var p unsafe.Pointer\n                 ^",
 	} {
 		o := s.run(code)
@@ -186,6 +186,16 @@ func TestErrorsShowTheirPlace(t *testing.T) {
 			t.Errorf("%s\nshows\n%s\nwant\n%s", code, got, want)
 		}
 	}
+}
+
+// TestImportsAnywhere imports between declarations and statements, again and again.
+func TestImportsAnywhere(t *testing.T) {
+	story(t,
+		"x := 1\nimport \"math/cmplx\"\ncmplx.Abs(3+4i) + float64(x)", "6",
+		"func f() string { return tabs.Name }\ntype S struct{ Name string }\nimport \"text/tabwriter\"\nvar tabs = S{\"late\"}\nimport \"math/cmplx\"\n_ = tabwriter.Debug\nf()", "late",
+		"func g() int {\n\treturn 1 }\nimport \"nowhere\"", "NotSupported: [3]:3:8: package nowhere is not available in cells",
+		"f() + tabs.Name", "latelate",
+	)
 }
 
 // TestAllErrorsOfACell shows every error at once, in the order of the cell.

@@ -95,7 +95,7 @@ func (c *Closure) value() ptr {
 }
 
 // callback is a call from compiled code. The thread is new: who called, compiled code does not say.
-func (c *Closure) callback(args []reflect.Value) []reflect.Value {
+func (c *Closure) callback(args []reflect.Value) (results []reflect.Value) {
 	code := c.fn.body()
 	m := code.machine
 	th := &Thread{m: m, run: m.Current(), callback: true}
@@ -105,9 +105,16 @@ func (c *Closure) callback(args []reflect.Value) []reflect.Value {
 	returned := false
 	defer func() {
 		m.callbacks.Add(-1)
-		if !returned && th.top != nil {
-			m.inner.Store(&Panic{Trace: th.innerTrace()})
+		if returned || th.top == nil {
+			return
 		}
+		if foreign() {
+			if r := recover(); r != nil {
+				results = th.stopForeign(r, c.ft.out)
+			}
+			return
+		}
+		m.inner.Store(&Panic{Trace: th.innerTrace()})
 	}()
 	fr := code.enter(th, nil, c.clo)
 	for i, a := range args {
@@ -119,7 +126,7 @@ func (c *Closure) callback(args []reflect.Value) []reflect.Value {
 		fr.release()
 		return nil
 	}
-	results := make([]reflect.Value, len(c.ft.out))
+	results = make([]reflect.Value, len(c.ft.out))
 	for i, t := range c.ft.out {
 		results[i] = valueAt(t, unsafe.Add(fr.mem, c.ft.outOff[i]))
 	}

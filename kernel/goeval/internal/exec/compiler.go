@@ -22,6 +22,7 @@ type compiler struct {
 
 // fnState is the function being compiled.
 type fnState struct {
+	at      token.Pos
 	outer   *fnState
 	name    string
 	sig     *types.Signature
@@ -101,9 +102,19 @@ func (f *fnState) alloc(t types.Type) uintptr {
 	size, align := uintptr(rtype.Sizes.Sizeof(t)), uintptr(rtype.Sizes.Alignof(t))
 	off := (f.size + align - 1) &^ (align - 1)
 	f.size = off + size
+	if size > mostFrame || f.size > mostFrame {
+		name := f.name
+		if name == "cell" {
+			name = "the cell"
+		}
+		refuse(f.at, "the variables of %s take more than 1 GiB: make them slices", name)
+	}
 	f.mask.AddType(off, t)
 	return off
 }
+
+// mostFrame bounds the variables of a function, as the compiler's limit for a stack frame does.
+const mostFrame = 1 << 30
 
 func (f *fnState) allocPtr() uintptr { return f.alloc(types.Typ[types.UnsafePointer]) }
 
@@ -113,7 +124,7 @@ func (c *compiler) temp(t types.Type) loc { return frameLoc(c.fn.alloc(t)) }
 // newFn begins a function whose frame starts with params, then results.
 func (c *compiler) newFn(name string, sig *types.Signature, recv *types.Var) *fnState {
 	f := &fnState{
-		outer: c.fn, name: name, sig: sig, vars: map[*types.Var]loc{}, capIdx: map[*types.Var]int{},
+		at: c.at, outer: c.fn, name: name, sig: sig, vars: map[*types.Var]loc{}, capIdx: map[*types.Var]int{},
 		labels: map[string]*target{}, hoisted: map[ast.Expr]loc{}, retyped: map[ast.Expr]types.Type{},
 	}
 	if recv != nil {

@@ -71,15 +71,34 @@ func (s *Space) bindMethod(m *abiMethod, t types.Type, sel *types.Selection) {
 	}
 	m.ifn = textOff(addReflectOff(stub))
 	m.tfn = m.ifn
-	if _, ptr := t.(*types.Pointer); !ptr && !isDirect(t) {
-		m.tfn = textOff(addReflectOff(noFunc))
+	if _, ptr := t.(*types.Pointer); !ptr && !isDirect(t) && sel.Obj().Exported() {
+		m.tfn = textOff(addReflectOff(byValue(s.of(t), body, in, out, sig.Variadic())))
 	}
 }
 
-// noFunc stands for reflect's Type.Method(i).Func of a value method: its receiver does not arrive as a
-// pointer, so the stub cannot serve. (Value.Method(i) works.)
+// byValue is the code behind reflect's Type.Method(i).Func of a value method: the receiver arrives as an
+// argument, not as a pointer to it.
+func byValue(recv reflect.Type, body reflect.Value, in, out []reflect.Type, variadic bool) unsafe.Pointer {
+	ft := reflect.FuncOf(append([]reflect.Type{recv}, in...), out, variadic)
+	call := body.Call
+	if variadic {
+		call = body.CallSlice
+	}
+	stub, ok := newSpareStub(reflect.MakeFunc(ft, func(args []reflect.Value) []reflect.Value {
+		p := reflect.New(recv)
+		p.Elem().Set(args[0])
+		args[0] = reflect.ValueOf(p.UnsafePointer())
+		return call(args)
+	}))
+	if !ok {
+		return noFunc
+	}
+	return stub
+}
+
+// noFunc stands for such code when it has become scarce.
 var noFunc = codeOf(func() {
-	panic("reflect: Method(i).Func of a type declared in a cell is not supported; use Value.Method(i)")
+	panic("reflect: Method(i).Func of a value method is not there: the session has declared very many types; use Value.Method(i)")
 })
 
 func codeOf(f func()) unsafe.Pointer {

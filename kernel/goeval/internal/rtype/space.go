@@ -110,7 +110,16 @@ func (s *Space) remember(t types.Type, r reflect.Type) {
 	s.byID.Set(t, r)
 }
 
+// mostBytes is what a value of a type may take: the picture of its pointers must stay small.
+const mostBytes = 1 << 32
+
 func (s *Space) build(t types.Type) reflect.Type {
+	switch t.Underlying().(type) {
+	case *types.Array, *types.Struct:
+		if n := Sizes.Sizeof(t); n < 0 || n > mostBytes {
+			panic(&Refused{types.TypeString(t, (*types.Package).Name), "a value of it takes more than 4 GiB"})
+		}
+	}
 	switch t := t.(type) {
 	case *types.Alias:
 		return s.of(types.Unalias(t))

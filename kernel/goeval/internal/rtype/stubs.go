@@ -8,8 +8,10 @@ import (
 	"unsafe"
 )
 
-// stubCount is how many methods of cells a process can hold; stubs_*.s must agree.
-const stubCount = 4096
+// stubCount is how many methods of cells a process can hold; stubs_*.s must agree. They never become free:
+// a method table, once used, is kept by the run time. A session of 10,000 cells that declare a type anew,
+// with three methods of values, needs 60,000.
+const stubCount = 1 << 16
 
 // stubSize is the distance between two stubs in bytes.
 const stubSize = 16
@@ -35,6 +37,17 @@ func newStub(f reflect.Value) (unsafe.Pointer, bool) {
 	stubsUsed++
 	slots[k] = FuncPointer(f)
 	return unsafe.Add(stubBase(), k*stubSize), true
+}
+
+// newSpareStub is newStub for what is seldom needed: it leaves half of the stubs alone.
+func newSpareStub(f reflect.Value) (unsafe.Pointer, bool) {
+	stubMu.Lock()
+	scarce := stubsUsed >= stubCount/2
+	stubMu.Unlock()
+	if scarce {
+		return nil, false
+	}
+	return newStub(f)
 }
 
 // StubFunc finds the func value behind a code address of a method table, or nil.

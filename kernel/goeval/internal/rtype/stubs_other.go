@@ -10,6 +10,8 @@ import (
 // newStub is missing on this architecture: methods of cells cannot be seen by compiled code.
 func newStub(reflect.Value) (unsafe.Pointer, bool) { return nil, false }
 
+func newSpareStub(reflect.Value) (unsafe.Pointer, bool) { return nil, false }
+
 // StubFunc finds nothing on this architecture.
 func StubFunc(unsafe.Pointer) unsafe.Pointer { return nil }
 
