@@ -156,7 +156,7 @@ func (x *Consumer) Poll(timeout time.Duration) *Records {
 	}
 	start := x.c.s.Now
 	x.c.apply(fmt.Sprintf("c.Consumer(%q).Poll(%s)", x.ID(), goDuration(timeout.Microseconds())), machine.StartPoll{Consumer: x.i, Timeout: timeout.Microseconds()})
-	x.c.stepUntil(func() bool { return !x.state().Poll.Running })
+	x.c.stepUntil(x.c.passing("Poll, ms at most", timeout.Microseconds()), func() bool { return !x.state().Poll.Running })
 	return x.polled(duration(x.c.s.Now - start))
 }
 

@@ -173,6 +173,9 @@ func (l Controllers) String() string {
 	return rows(table)
 }
 
+// askPatience is how long an administrator waits, in µs (default.api.timeout.ms).
+const askPatience = 60_000_000
+
 // ask asks the active controller for something, through a broker where there are several controllers, and lets
 // time pass until there is an answer: a minute at most (default.api.timeout.ms). Without one the Error is
 // TimeoutException, and what was asked for may still be done.
@@ -182,7 +185,7 @@ func (c *Cluster) ask(code string, cmd machine.Command) machine.Result {
 		return r
 	}
 	i := r.Pending - 1
-	c.stepUntil(func() bool { return c.s.Admin[i].Done || c.s.Admin[i].GivenUp })
+	c.stepUntil(c.passing("asking the controller, ms at most", askPatience), func() bool { return c.s.Admin[i].Done || c.s.Admin[i].GivenUp })
 	if !c.s.Admin[i].Done {
 		return machine.Result{Error: machine.TIMEOUT_EXCEPTION, ID: -1}
 	}

@@ -237,7 +237,8 @@ func (p *Producer) finish(verb string, cmd machine.Command, done func() bool) *R
 	r := p.c.begin()
 	p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), cmd)
 	defer r.end(nil)
-	p.c.stepUntil(done)
+	sent := p.state().Undecided()
+	p.c.stepUntil(&progress{verb: verb + ", records", total: sent, done: func() int64 { return sent - p.state().Undecided() }}, done)
 	return r.run
 }
 

@@ -136,6 +136,7 @@ func (c *Cluster) reach(p *past, now *moments) {
 	at := p.s.Now
 	next, ok := p.s.Peek()
 	middle := ok && next.At == at
+	way := c.passing("Replay, ms", at-c.s.Now)
 	for n := int64(0); ; n++ {
 		interruptible(n)
 		e, ok := c.s.Peek()
@@ -144,7 +145,9 @@ func (c *Cluster) reach(p *past, now *moments) {
 		}
 		c.step()
 		now.event(e.At)
+		way.at(n)
 	}
+	way.end()
 	c.s.Now = at
 }
 

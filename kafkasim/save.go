@@ -292,12 +292,16 @@ func (s *savedCluster) replay(where string) *Cluster {
 
 // liveTo goes to a place of a history: after so many events, at a time.
 func (c *Cluster) liveTo(steps, at int64) {
+	from := c.history.steps
+	p := progress{verb: "Load, events", total: steps - from, done: func() int64 { return c.history.steps - from }}
 	for c.history.steps < steps {
 		interruptible(c.history.steps)
 		if _, ok := c.step(); !ok {
 			panic("the history is longer than the world lives")
 		}
+		p.at(c.history.steps)
 	}
+	p.end()
 	if at < c.s.Now {
 		panic("time goes back")
 	}

@@ -61,13 +61,14 @@ func (c *Cluster) Steps(n int) *Run {
 	}
 	r := c.begin()
 	defer r.end(&line{at: c.s.Now})
-	p := progress{verb: "Steps", total: int64(n)}
-	for i := 0; i < n; i++ {
-		interruptible(int64(i))
+	done := int64(0)
+	p := progress{verb: "Steps", total: int64(n), done: func() int64 { return done }}
+	for ; done < int64(n); p.at(done - 1) {
+		interruptible(done)
 		if _, ok := c.step(); !ok {
 			break
 		}
-		p.at(int64(i), func() int64 { return int64(i) + 1 })
+		done++
 	}
 	p.end()
 	return r.run
@@ -97,8 +98,7 @@ func (c *Cluster) RunFor(d time.Duration) *Run {
 
 // runTo lets everything happen that is due by a time, and makes it that time.
 func (c *Cluster) runTo(until int64) {
-	from := c.s.Now
-	p := progress{verb: "RunFor, ms", total: (until - from) / 1000}
+	p := c.passing("RunFor, ms", until-c.s.Now)
 	for n := int64(0); ; n++ {
 		interruptible(n)
 		e, ok := c.s.Peek()
@@ -106,15 +106,15 @@ func (c *Cluster) runTo(until int64) {
 			break
 		}
 		c.step()
-		p.at(n, func() int64 { return (c.s.Now - from) / 1000 })
+		p.at(n)
 	}
 	c.s.Now = until
 	p.end()
 }
 
-// stepUntil lets events happen until what the last verb of the script began is done. An interrupt leaves it
-// half done, which no script can repeat; the script then says so.
-func (c *Cluster) stepUntil(done func() bool) {
+// stepUntil lets events happen until what the last verb of the script began is done, and tells how far it
+// is. An interrupt leaves it half done, which no script can repeat; the script then says so.
+func (c *Cluster) stepUntil(p *progress, done func() bool) {
 	finished := false
 	defer func() {
 		if lines := c.history.script.lines; !finished && len(lines) > 0 {
@@ -127,8 +127,10 @@ func (c *Cluster) stepUntil(done func() bool) {
 		if _, ok := c.step(); !ok {
 			break
 		}
+		p.at(n)
 	}
 	finished = true
+	p.end()
 }
 
 // RunUntil lets events happen until cond holds, at most for limit of virtual time. cond is asked before
@@ -144,9 +146,11 @@ func (c *Cluster) RunUntil(cond func(*Cluster) bool, limit time.Duration) *Run {
 	until := c.s.Now + limit.Microseconds()
 	l := &line{at: c.s.Now}
 	defer r.end(l)
-	for {
+	p := c.passing("RunUntil, ms at most", limit.Microseconds())
+	for n := int64(0); ; n++ {
 		poll()
 		if cond(c) {
+			p.end()
 			return r.run
 		}
 		e, ok := c.s.Peek()
@@ -154,9 +158,11 @@ func (c *Cluster) RunUntil(cond func(*Cluster) bool, limit time.Duration) *Run {
 			r.run.GaveUp = "the condition did not hold within " + inMs(limit.Microseconds())
 			l.run = limit.Microseconds()
 			c.s.Now, r.done = until, true
+			p.end()
 			return r.run
 		}
 		c.step()
+		p.at(n)
 	}
 }
 
@@ -174,6 +180,7 @@ func (c *Cluster) Settle() *Run {
 	r := c.begin()
 	defer r.end(&line{at: c.s.Now})
 	until, open := c.s.Now+settleTime, c.open()
+	p := c.passing("Settle, ms at most", settleTime)
 	for n := int64(0); open != ""; n++ {
 		interruptible(n)
 		e, ok := c.s.Peek()
@@ -186,7 +193,9 @@ func (c *Cluster) Settle() *Run {
 		if c.traced().len() != changes || !housekeeping(e.Payload) {
 			open = c.open()
 		}
+		p.at(n)
 	}
+	p.end()
 	return r.run
 }
 

@@ -43,7 +43,7 @@ func (m *meter) progress(what string, done, total int64) {
 	}
 	switch {
 	case m.bar != nil:
-		m.bar.Set(int(done))
+		m.bar.At(done, total)
 	case m.now().Sub(m.begun) >= patience && done < total:
 		m.bar = lab.NewMeter(notebook{m.e, run}, total, what, m.begun)
 		m.bar.Set(int(done))
