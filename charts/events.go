@@ -69,6 +69,15 @@ func (a *annotations) before(b *board, c *view.Change, ran map[int]bool) {
 		if a.topics[p.topic] && p.created && c.A >= 0 && int(c.A) != p.leader {
 			a.mark(c.At, fmt.Sprintf("broker %d leads %s", c.A, p.name), ToneQuiet)
 		}
+	case view.ControllerState:
+		switch c.Text {
+		case "CRASHED":
+			a.mark(c.At, fmt.Sprintf("controller %d crashes", c.A), ToneAlarm)
+		case "PAUSED":
+			a.mark(c.At, fmt.Sprintf("controller %d falls silent", c.A), ToneAlarm)
+		case "ACTIVE":
+			a.mark(c.At, fmt.Sprintf("controller %d is active", c.A), ToneQuiet)
+		}
 	case view.Lost:
 		if c.Partition >= 0 && c.Partition < len(b.partitions) && a.topics[b.partitions[c.Partition].topic] {
 			a.mark(c.At, fmt.Sprintf("%s lost", count(c.B, "acknowledged record", "acknowledged records")), ToneAlarm)

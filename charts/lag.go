@@ -11,11 +11,13 @@ import (
 // Lag draws where consumers stand: for each partition that one of them reads, the log end and the high
 // watermark of the leader, and the position of each consumer. The gap between a position and the high
 // watermark is what the consumer may still read; records above it cannot be read yet. Without consumer
-// ids it draws all of them.
+// ids it draws all of them. Two more panels sum up how many records each consumer is behind, and by how much
+// time: how long the oldest record that it may read has been waiting.
 func Lag(src view.Source, consumer ...string) *Picture {
 	now, trace := look("Lag", src)
 	names := consumersOf(now, consumer)
 	l := &lagChart{trace: trace, names: names}
+	l.appends()
 	b := curveOver(trace, l.sample)
 	spec := &CurveSpec{Title: "Lag of " + listing(names), YLabel: "offset", Panels: []Panel{}, Series: []Series{}}
 	var alts []string
@@ -34,6 +36,9 @@ func Lag(src view.Source, consumer ...string) *Picture {
 	}
 	if omitted > 0 {
 		spec.Title += fmt.Sprintf(" (%d of %d partitions)", maxCurvePanels, maxCurvePanels+omitted)
+	}
+	if len(spec.Panels) > 0 {
+		alts = append(alts, l.behind(spec))
 	}
 	if len(spec.Panels) == 0 {
 		spec.Panels, spec.Title = []Panel{{}}, spec.Title+": no position yet"
@@ -73,6 +78,9 @@ type lagChart struct {
 	names     []string
 	ends, hws []steps
 	positions [][]steps
+
+	records, millis []steps            // by consumer
+	appended        map[int][][2]int64 // partition: (offset, µs) of the leader's appends
 }
 
 func (l *lagChart) sample(b *board, at int64) {
@@ -99,6 +107,7 @@ func (l *lagChart) sample(b *board, at int64) {
 				l.positions[i][k].add(at, offset)
 			}
 		}
+		l.sumUp(b, &b.clients[c], k, at)
 	}
 }
 

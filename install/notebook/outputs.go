@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	chartMIME = "application/vnd.kafkalab.chart+json"
+	chartMIME   = "application/vnd.kafkalab.chart+json"
+	foreignMIME = "application/vnd.kafkalab.echarts+json" // a learner's own ECharts option
 	pngMIME   = "image/png"
 )
 
@@ -74,7 +75,10 @@ func (p *page) output(o Output) error {
 func (p *page) bundle(o Output) error {
 	text := func(mime string) (string, bool) { s, ok := o.Data[mime].(string); return s, ok }
 	if chart, ok := o.Data[chartMIME].(map[string]any); ok {
-		return p.chart(chart, o)
+		return p.chart(chart, chart["kind"] == "curve", "chart", o)
+	}
+	if option, ok := o.Data[foreignMIME].(map[string]any); ok {
+		return p.chart(option, true, "chart foreign", o)
 	}
 	if address, ok := pictureOf(o.Data); ok {
 		p.write(imageTag(address, altOf(o), o.Metadata) + "\n")
@@ -105,21 +109,21 @@ func (p *page) bundle(o Output) error {
 	return nil
 }
 
-// chart writes a chart as its PNG with the data beside it; the page's script draws over it.
-func (p *page) chart(chart map[string]any, o Output) error {
+// chart writes a chart as its PNG with the data beside it; the page's script draws over it. An option of the
+// learner's own may be drawn too: it is data, the policy lets no script in that it could name, and its tooltips
+// are drawn as text (page.js).
+func (p *page) chart(chart map[string]any, curve bool, class string, o Output) error {
 	data, err := json.Marshal(chart) // it escapes <, > and &: no "</script" can come out
 	if err != nil {
 		return fmt.Errorf("chart: %w", err)
 	}
 	p.charts = true
-	if chart["kind"] == "curve" {
-		p.curves = true
-	}
+	p.curves = p.curves || curve
 	height := ""
 	if h, ok := number(chart["h"]); ok && h >= 1 && h <= 20000 {
 		height = fmt.Sprintf(` style="min-height:%gpx"`, h)
 	}
-	p.write(`<div class="chart"` + height + ">")
+	p.write(`<div class="` + class + `"` + height + ">")
 	if png, ok := o.Data[pngMIME].(string); ok {
 		if address, ok := dataURL(pngMIME, png); ok {
 			p.write(imageTag(address, altOf(o), o.Metadata))

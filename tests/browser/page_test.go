@@ -15,6 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	gocharts "github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/go-echarts/go-echarts/v2/types"
+
 	"kafkalab/charts"
 	"kafkalab/charts/assets"
 	"kafkalab/install/notebook"
@@ -86,6 +90,16 @@ func (s sample) expected(t *testing.T) map[string]any {
 	return e
 }
 
+// learnersOwn is a chart of go-echarts, with markup where ECharts would take it.
+func learnersOwn() *charts.Foreign {
+	bar := gocharts.NewBar()
+	bar.SetGlobalOptions(gocharts.WithInitializationOpts(opts.Initialization{Height: "300px"}),
+		gocharts.WithTitleOpts(opts.Title{Title: "Records by partition", Link: "https://example.com/"}),
+		gocharts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: types.FuncStr(attacks[0])}))
+	bar.SetXAxis([]string{"orders-0", "orders-1", "orders-2"}).AddSeries("written", []opts.BarData{{Value: 5}, {Value: 2}, {Value: 3}})
+	return charts.Show(bar)
+}
+
 func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
@@ -101,6 +115,9 @@ func TestTheExportedPageStepsFromDiskWithTheNetworkOff(t *testing.T) {
 		})
 		expected = append(expected, s.expected(t))
 	}
+	own := learnersOwn()
+	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Code, ID: "own", Source: "charts.Show(bar)", Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: own.MIMEBundle()}}})
+	expected = append(expected, map[string]any{"name": "own", "kind": "echarts", "h": own.Envelope().H, "alt": own.Envelope().Alt})
 	page, err := notebook.Export(nb, notebook.ExportOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -125,3 +125,54 @@ func filling() *kafkasim.Cluster {
 	}
 	return c
 }
+
+// steady is steady traffic of one producer for each setting of acks, with a broker that crashes and returns.
+func steady(acks ...string) *kafkasim.Cluster {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 6, Config: kafkasim.Config{"broker.session.timeout.ms": 2000, "replica.lag.time.max.ms": 3000}})
+	c.CreateTopic("orders", 2, 3, kafkasim.Config{"min.insync.replicas": 2})
+	for _, a := range acks {
+		conf := kafkasim.Config{"acks": a}
+		if a != "all" {
+			conf["enable.idempotence"] = false
+		}
+		c.NewProducer("acks-"+a, conf).Every(40*time.Millisecond, "orders", "a", "b", "c", "d")
+	}
+	c.RunFor(4 * time.Second)
+	c.Broker(c.Partition("orders", 0).Leader).Crash()
+	c.RunFor(6 * time.Second)
+	for i := 1; i <= 3; i++ {
+		if !c.View().Brokers[i-1].Alive {
+			c.Broker(i).Start()
+		}
+	}
+	c.RunFor(5 * time.Second)
+	return c
+}
+
+// reading is a consumer that falls behind and catches up.
+func reading() *kafkasim.Cluster {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 8})
+	c.CreateTopic("orders", 2, 2, nil)
+	c.NewProducer("checkout", nil).Every(10*time.Millisecond, "orders", "a", "b", "c", "d", "e")
+	r := c.NewConsumer("warehouse", kafkasim.Config{"auto.offset.reset": "earliest", "max.poll.records": 20}).Assign("orders", 0, 1)
+	for range 12 {
+		r.Poll(20 * time.Millisecond)
+	}
+	c.RunFor(500 * time.Millisecond)
+	for range 14 {
+		r.Poll(20 * time.Millisecond)
+		c.RunFor(15 * time.Millisecond)
+	}
+	return c
+}
+
+// widgetRun is the introduction's world with a crash of the leader.
+func widgetRun(acks string) *kafkasim.Cluster {
+	c := kafkasim.Widget(kafkasim.Config{"acks": acks})
+	c.Ticks(12)
+	c.Broker(1).Crash()
+	c.Ticks(14)
+	c.Broker(1).Start()
+	c.Ticks(12)
+	return c
+}

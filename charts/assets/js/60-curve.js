@@ -137,7 +137,7 @@ function panelAxes(spec, i, layout, ink) {
     grid: { left: CURVE_LEFT, right: CURVE_RIGHT, top: layout.first + i * (layout.height + layout.gap), height: layout.height, containLabel: false, outerBoundsMode: "none" },
     x: {
       type: "value", gridIndex: i, min: spec.xMin, max: spec.xMax > spec.xMin ? spec.xMax : spec.xMin + 1, axisLine,
-      axisLabel: { show: lowest, color: ink.soft, fontSize: 11, formatter: (v) => shortNumber(v), hideOverlap: true },
+      axisLabel: { show: lowest, color: ink.soft, fontSize: 11, formatter: (v) => shortNumber(v), hideOverlap: true, alignMaxLabel: "right" },
       axisTick: { show: lowest }, splitLine: { show: false },
       name: lowest ? spec.xLabel : "", nameLocation: "middle", nameGap: 26, nameTextStyle: { color: ink.soft, fontSize: 11 },
       axisPointer: { label: { show: false } },
@@ -324,8 +324,18 @@ function readForeign(data) {
   return chart;
 }
 
+// asText takes from an option what would become markup or leave the page: for an option that nobody
+// vouches for.
+function asText(option) {
+  const made = { ...option, tooltip: [].concat(option.tooltip ?? {}).map((t) => ({ ...t, renderMode: "richText" }))[0] };
+  const titles = [].concat(made.title ?? []);
+  made.title = titles.map((t) => ({ ...t, link: undefined, sublink: undefined }));
+  return made;
+}
+
 class ForeignView extends EChartsView {
   option(chart) {
-    return { animation: false, ...chart.option };
+    const option = { animation: false, ...chart.option };
+    return chart.asText ? asText(option) : option;
   }
 }

@@ -2,7 +2,8 @@
 //
 //   const figure = kafkalabCharts.create(element, { loadECharts });   // loadECharts() => Promise<library>
 //   figure.update(data, png)       // the MIME type's value and the base64 text of the PNG beside it
-//   figure.updateECharts(data, png)   // a learner's own ECharts option; only ever in a trusted notebook
+//   figure.updateECharts(data, png)   // a learner's own ECharts option; only ever in a trusted notebook, or
+//                                     // with true as third argument: tooltips as text, no links
 //   figure.dispose()
 //
 // Whatever cannot be drawn (refused by the schema, an unknown kind, a newer version, ECharts not to be
@@ -32,10 +33,11 @@ class Figure {
     this.draw(chart.kind, VIEWS[chart.kind], chart, png);
   }
 
-  updateECharts(data, png) {
+  updateECharts(data, png, asText = false) {
     let chart;
     try {
       chart = readForeign(data);
+      chart.asText = asText;
     } catch (err) {
       if (!(err instanceof Refused)) throw err;
       return this.fallBack(readAlt(data), png, `this chart is shown as a picture: ${err.message}`);

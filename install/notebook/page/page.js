@@ -13,7 +13,9 @@
     const figure = kafkalabCharts.create(host, { loadECharts });
     chart.appendChild(host);
     if (still) still.hidden = true;
-    figure.update(data, still ? still.src.replace(/^data:image\/png;base64,/, "") : "");
+    const png = still ? still.src.replace(/^data:image\/png;base64,/, "") : "";
+    if (chart.classList.contains("foreign")) figure.updateECharts(data, png, true);
+    else figure.update(data, png);
   }
 
   const near = new IntersectionObserver((entries) => {
