@@ -11,17 +11,29 @@ import (
 //go:embed *
 var files embed.FS
 
+// masters is the folder of the authors' files, from which the lessons are made.
+const masters = "masters"
+
+// Masters returns the lessons as their authors wrote them, and the glossary. They hold the answers.
+func Masters() fs.FS {
+	sub, err := fs.Sub(files, masters)
+	if err != nil {
+		panic(err) // a folder that is embedded is there
+	}
+	return sub
+}
+
 // Lessons returns the course: every notebook, its map (README.md) and what the lessons refer to.
 func Lessons() fs.FS { return lessons{files} }
 
-// lessons hides the Go files that had to be embedded along.
+// lessons hides what is not for learners: the Go files that had to be embedded along, and the masters.
 type lessons struct{ fs.FS }
 
 func (l lessons) ReadDir(name string) ([]fs.DirEntry, error) {
 	all, err := fs.ReadDir(l.FS, name)
 	kept := all[:0:0]
 	for _, e := range all {
-		if path.Ext(e.Name()) != ".go" {
+		if path.Ext(e.Name()) != ".go" && e.Name() != masters {
 			kept = append(kept, e)
 		}
 	}

@@ -18,15 +18,23 @@ func newExport() *cobra.Command {
 	var output, title string
 	var noRun bool
 	cmd := &cobra.Command{
-		Use:   "export NOTEBOOK.ipynb",
+		Use:   "export NOTEBOOK.ipynb | FOLDER",
 		Short: "Run a notebook and write one HTML file that steps offline",
 		Long: `Run a notebook and write it as one HTML file. The page needs no Jupyter and no network, and its charts still
-step by mouse and keyboard. The notebook itself is not changed.`,
+step by mouse and keyboard. The notebook itself is not changed. A folder becomes a site: a page for each
+notebook, and an index; a lesson of the course is shown solved.`,
 		Example: `  kafkalab export 06-when-a-leader-fails.ipynb
-  kafkalab export lesson.ipynb --no-run -o page.html`,
+  kafkalab export lesson.ipynb --no-run -o page.html
+  kafkalab export notebooks -o site`,
 		Args: exactly("the notebook"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := args[0]
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				if output == "" {
+					output = filepath.Join(path, "site")
+				}
+				return exportSite(cmd.Context(), &f, path, output, noRun, cmd.ErrOrStderr())
+			}
 			nb, err := f.prepare(cmd, path)
 			if err != nil {
 				return err

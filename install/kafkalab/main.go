@@ -91,7 +91,7 @@ Start with:   kafkalab lab      (installs the kernel and opens the course in Jup
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(misuse)
-	root.AddCommand(newInstall(), newUninstall(), newLab(), newRun(), newExport(), newDoctor(), newKernel(), newVersion())
+	root.AddCommand(newInstall(), newUninstall(), newLab(), newRun(), newExport(), newCourse(), newDoctor(), newKernel(), newVersion())
 	return root
 }
 

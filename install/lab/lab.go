@@ -13,8 +13,10 @@ import (
 	"kafkalab/charts"
 	"kafkalab/kafkasim"
 	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/lesson"
 	"kafkalab/kernel"
 	"kafkalab/kernel/goeval"
+	"kafkalab/notebooks"
 )
 
 //go:generate go run kafkalab/kernel/goeval/gensymbols -package lab -docs all -list packages.txt -out symbols.go -exports exports.zip
@@ -54,6 +56,7 @@ func (w *warming) Execute(cell kernel.Cell, out kernel.Output) kernel.Outcome {
 
 // NewLanguage starts a session of Go cells that know Kafka.
 func NewLanguage(o Options) (kernel.Language, error) {
+	lesson.Use(notebooks.Masters())
 	engine, err := goeval.New(goeval.Options{
 		Libraries:  []goeval.Library{library(o)},
 		Capture:    o.Capture,
@@ -75,7 +78,7 @@ func library(o Options) goeval.Library {
 	l := goeval.Library{
 		Symbols: symbols,
 		Exports: exports,
-		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts"},
+		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts", "lesson": "kafkalab/kafkasim/lesson"},
 		Hints: []goeval.Hint{{
 			Func: "kafkalab/kafkasim.Config", Arg: -1, Texts: properties,
 		}},
