@@ -214,18 +214,20 @@ func (s *static) links() {
 	}
 }
 
-// time compares the minutes that the lesson says with an estimate: 180 words a minute, half a minute to run a
-// cell and look, one to predict, half a minute a quiz question, three to solve a task.
+// time compares the minutes that the lesson says with an estimate: 200 words a minute, 20 seconds to run a
+// cell and look, one minute to predict, half a minute a quiz question, two and a half to solve a task.
 func (s *static) time() {
-	minutes := float64(len(strings.Fields(s.text()))) / 180
+	minutes := float64(len(strings.Fields(s.text()))) / 200
 	for _, b := range s.lesson.Blocks {
 		switch b.Kind {
-		case master.Go, master.Quiz:
+		case master.Go:
+			minutes += 1.0 / 3
+		case master.Quiz:
 			minutes += 0.5
 		case master.Predict:
 			minutes++
 		case master.Task:
-			minutes += 3
+			minutes += 2.5
 		}
 	}
 	if said := float64(s.lesson.Minutes); minutes > 1.3*said || minutes < 0.5*said {
