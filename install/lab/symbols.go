@@ -8,7 +8,8 @@ import (
 	p2 "github.com/go-echarts/go-echarts/v2/types"
 	p3 "kafkalab/charts"
 	p4 "kafkalab/kafkasim"
-	p5 "kafkalab/kafkasim/view"
+	p5 "kafkalab/kafkasim/lesson"
+	p6 "kafkalab/kafkasim/view"
 	"reflect"
 )
 
@@ -16,9 +17,10 @@ var symbols = map[string]func() map[string]reflect.Value{
 	"github.com/go-echarts/go-echarts/v2/charts": symbols0,
 	"github.com/go-echarts/go-echarts/v2/opts":   symbols1,
 	"github.com/go-echarts/go-echarts/v2/types":  symbols2,
-	"kafkalab/charts":        symbols3,
-	"kafkalab/kafkasim":      symbols4,
-	"kafkalab/kafkasim/view": symbols5,
+	"kafkalab/charts":          symbols3,
+	"kafkalab/kafkasim":        symbols4,
+	"kafkalab/kafkasim/lesson": symbols5,
+	"kafkalab/kafkasim/view":   symbols6,
 }
 
 func symbols0() map[string]reflect.Value {
@@ -439,33 +441,53 @@ func symbols4() map[string]reflect.Value {
 
 func symbols5() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"BatchState":     reflect.ValueOf((*p5.BatchState)(nil)),
-		"Broker":         reflect.ValueOf((*p5.Broker)(nil)),
-		"Change":         reflect.ValueOf((*p5.Change)(nil)),
-		"Cluster":        reflect.ValueOf((*p5.Cluster)(nil)),
-		"Consumer":       reflect.ValueOf((*p5.Consumer)(nil)),
-		"Controller":     reflect.ValueOf((*p5.Controller)(nil)),
-		"Cut":            reflect.ValueOf((*p5.Cut)(nil)),
-		"EpochStart":     reflect.ValueOf((*p5.EpochStart)(nil)),
-		"Fate":           reflect.ValueOf((*p5.Fate)(nil)),
-		"Flight":         reflect.ValueOf((*p5.Flight)(nil)),
-		"Kind":           reflect.ValueOf((*p5.Kind)(nil)),
-		"Mark":           reflect.ValueOf((*p5.Mark)(nil)),
-		"Message":        reflect.ValueOf((*p5.Message)(nil)),
-		"MetadataRecord": reflect.ValueOf((*p5.MetadataRecord)(nil)),
-		"Partition":      reflect.ValueOf((*p5.Partition)(nil)),
-		"PartitionName":  reflect.ValueOf((*p5.PartitionName)(nil)),
-		"Position":       reflect.ValueOf((*p5.Position)(nil)),
-		"Producer":       reflect.ValueOf((*p5.Producer)(nil)),
-		"ProducerBatch":  reflect.ValueOf((*p5.ProducerBatch)(nil)),
-		"ProducerLimits": reflect.ValueOf((*p5.ProducerLimits)(nil)),
-		"Record":         reflect.ValueOf((*p5.Record)(nil)),
-		"Replica":        reflect.ValueOf((*p5.Replica)(nil)),
-		"Segment":        reflect.ValueOf((*p5.Segment)(nil)),
-		"Source":         reflect.ValueOf((*p5.Source)(nil)),
-		"Topic":          reflect.ValueOf((*p5.Topic)(nil)),
-		"Trace":          reflect.ValueOf((*p5.Trace)(nil)),
-		"Wire":           reflect.ValueOf((*p5.Wire)(nil)),
-		"WireSource":     reflect.ValueOf((*p5.WireSource)(nil)),
+		"Begin":    reflect.ValueOf(p5.Begin),
+		"Check":    reflect.ValueOf(p5.Check),
+		"Export":   reflect.ValueOf(p5.Export),
+		"Glossary": reflect.ValueOf(p5.Glossary),
+		"Hint":     reflect.ValueOf(p5.Hint),
+		"Note":     reflect.ValueOf((*p5.Note)(nil)),
+		"Outcome":  reflect.ValueOf((*p5.Outcome)(nil)),
+		"Overview": reflect.ValueOf((*p5.Overview)(nil)),
+		"Predict":  reflect.ValueOf(p5.Predict),
+		"Progress": reflect.ValueOf(p5.Progress),
+		"Quiz":     reflect.ValueOf(p5.Quiz),
+		"Reset":    reflect.ValueOf(p5.Reset),
+		"Reveal":   reflect.ValueOf(p5.Reveal),
+		"Solution": reflect.ValueOf(p5.Solution),
+		"Use":      reflect.ValueOf(p5.Use),
+	}
+}
+
+func symbols6() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"BatchState":     reflect.ValueOf((*p6.BatchState)(nil)),
+		"Broker":         reflect.ValueOf((*p6.Broker)(nil)),
+		"Change":         reflect.ValueOf((*p6.Change)(nil)),
+		"Cluster":        reflect.ValueOf((*p6.Cluster)(nil)),
+		"Consumer":       reflect.ValueOf((*p6.Consumer)(nil)),
+		"Controller":     reflect.ValueOf((*p6.Controller)(nil)),
+		"Cut":            reflect.ValueOf((*p6.Cut)(nil)),
+		"EpochStart":     reflect.ValueOf((*p6.EpochStart)(nil)),
+		"Fate":           reflect.ValueOf((*p6.Fate)(nil)),
+		"Flight":         reflect.ValueOf((*p6.Flight)(nil)),
+		"Kind":           reflect.ValueOf((*p6.Kind)(nil)),
+		"Mark":           reflect.ValueOf((*p6.Mark)(nil)),
+		"Message":        reflect.ValueOf((*p6.Message)(nil)),
+		"MetadataRecord": reflect.ValueOf((*p6.MetadataRecord)(nil)),
+		"Partition":      reflect.ValueOf((*p6.Partition)(nil)),
+		"PartitionName":  reflect.ValueOf((*p6.PartitionName)(nil)),
+		"Position":       reflect.ValueOf((*p6.Position)(nil)),
+		"Producer":       reflect.ValueOf((*p6.Producer)(nil)),
+		"ProducerBatch":  reflect.ValueOf((*p6.ProducerBatch)(nil)),
+		"ProducerLimits": reflect.ValueOf((*p6.ProducerLimits)(nil)),
+		"Record":         reflect.ValueOf((*p6.Record)(nil)),
+		"Replica":        reflect.ValueOf((*p6.Replica)(nil)),
+		"Segment":        reflect.ValueOf((*p6.Segment)(nil)),
+		"Source":         reflect.ValueOf((*p6.Source)(nil)),
+		"Topic":          reflect.ValueOf((*p6.Topic)(nil)),
+		"Trace":          reflect.ValueOf((*p6.Trace)(nil)),
+		"Wire":           reflect.ValueOf((*p6.Wire)(nil)),
+		"WireSource":     reflect.ValueOf((*p6.WireSource)(nil)),
 	}
 }
