@@ -20,6 +20,14 @@ func (g *generator) expr(t string, d int) string {
 	if d <= 0 {
 		return g.literal(t)
 	}
+	if d > 1 && g.chance(12) {
+		if e := g.effect(t, d); e != "" {
+			return e
+		}
+	}
+	if v := g.variableOf("any", false); v != "" && g.chance(40) {
+		return fmt.Sprintf("%s.(%s)", v, t)
+	}
 	if g.chance(6) && t != "any" && t != "error" && t != "fmt.Stringer" {
 		return fmt.Sprintf("pick(%s, %s, %s)", g.expr("bool", d-1), g.typed(t, d-1), g.typed(t, d-1))
 	}
@@ -36,6 +44,15 @@ func (g *generator) expr(t string, d int) string {
 		return fmt.Sprintf("(%s %s %s)", g.typed(t, d-1), g.oneOf([]string{"+", "-", "*"}), g.expr(t, d-1))
 	}
 	return g.composite(t, d)
+}
+
+// effect is an expression that changes a variable: when the others are read beside it is to be seen.
+func (g *generator) effect(t string, d int) string {
+	v := g.target()
+	if v.name == "" {
+		return ""
+	}
+	return fmt.Sprintf("func() %s { %s = %s; return %s }()", t, v.name, g.expr(v.typ, 1), g.expr(t, d-1))
 }
 
 func (g *generator) literal(t string) string {

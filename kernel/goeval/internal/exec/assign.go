@@ -83,16 +83,20 @@ func (c *compiler) assignOne(lhs, rhs ast.Expr, define bool) stmt {
 		t := c.typ(obj.Type())
 		return after(pre, c.ops(t).store(c.varLoc(obj, id.Pos()), c.exprTo(rhs, t).ev))
 	}
-	if ix, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok {
+	return after(pre, c.storeTo(ast.Unparen(lhs), func(t types.Type) value { return c.exprTo(rhs, t) }))
+}
+
+// storeTo compiles lhs = v for what is not a plain variable; v makes the value for lhs's type.
+func (c *compiler) storeTo(lhs ast.Expr, v func(t types.Type) value) stmt {
+	if ix, ok := lhs.(*ast.IndexExpr); ok {
 		x := c.expr(ix.X)
 		if u, ok := x.t.Underlying().(*types.Map); ok {
-			key, val := c.exprTo(ix.Index, u.Key()), c.exprTo(rhs, u.Elem())
-			return after(pre, c.mapStore(x, u, key, val, ix.Pos()))
+			key, val := c.exprTo(ix.Index, u.Key()), v(u.Elem())
+			return c.mapStore(x, u, key, val, ix.Pos())
 		}
 	}
 	x := c.expr(lhs)
-	v := c.exprTo(rhs, x.t)
-	return after(pre, c.ops(x.t).store(*x.loc, v.ev))
+	return c.ops(x.t).store(*x.loc, v(x.t).ev)
 }
 
 // declares reports whether id declares a variable of the function; those of the session have their
@@ -223,34 +227,6 @@ func (c *compiler) mapLvalue(e *ast.IndexExpr, x value, u *types.Map) *lvalue {
 	return &lvalue{t: u.Elem(), prep: prep,
 		load:  func() value { v, _ := c.mapRead(m, u, key, e.Pos()); return v },
 		store: func(v value) stmt { return c.mapStore(m, u, key, v, e.Pos()) }}
-}
-
-// assignMany compiles a, b = x, y: all operands first, then the assignments from left to right.
-func (c *compiler) assignMany(lhs, rhs []ast.Expr) stmt {
-	pre := c.hoist(append(operandsOf(lhs...), rhs...)...)
-	var preps, all, sets []stmt
-	for i := range lhs {
-		l := c.lvalueType(lhs[i])
-		var v value
-		if l == nil {
-			v = c.expr(rhs[i])
-			if v.ev == nil {
-				continue
-			}
-			l = v.t
-			if b, ok := l.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
-				l = types.Default(l)
-			}
-		} else {
-			v = c.exprTo(rhs[i], l)
-		}
-		tmp := c.temp(l)
-		all = append(all, c.ops(l).store(tmp, v.ev))
-		if s := c.storeLater(lhs[i], c.place(l, tmp), &preps); s != nil {
-			sets = append(sets, s)
-		}
-	}
-	return after(pre, sequence(slices.Concat(preps, all, sets)))
 }
 
 // storeLater compiles the left side; what it must compute beforehand is added to first.

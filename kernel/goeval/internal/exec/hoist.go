@@ -105,14 +105,15 @@ func (s *hoistScan) call(e ast.Expr) {
 	s.needed = s.needed || s.impure
 }
 
-// pureCall notes a call that changes nothing: it keeps its place among calls, but makes no earlier
-// operand wait for it.
-func (s *hoistScan) pureCall(e *ast.CallExpr) {
+// pure notes an operation that changes nothing, but which the compiler performs at its place among the
+// calls: it makes no earlier operand wait for it.
+func (s *hoistScan) pure(e ast.Expr, operands ...ast.Expr) {
 	inner := hoistScan{c: s.c}
-	for _, a := range e.Args {
+	for _, a := range operands {
 		inner.walk(a)
 	}
-	s.needed = s.needed || inner.needed || s.impure && slices.ContainsFunc(e.Args, s.hasCall)
+	calls := slices.ContainsFunc(operands, func(a ast.Expr) bool { return a != nil && s.hasCall(a) })
+	s.needed = s.needed || inner.needed || s.impure && calls
 	s.impure = s.impure || inner.impure
 	s.calls = append(s.calls, e)
 }
@@ -142,12 +143,15 @@ func (s *hoistScan) walk(e ast.Expr) {
 		}
 		s.walk(e.X)
 	case *ast.BinaryExpr:
-		if (e.Op == token.LAND || e.Op == token.LOR) && s.hasCall(e.Y) {
+		switch {
+		case e.Op != token.LAND && e.Op != token.LOR:
+			s.walk(e.X)
+			s.walk(e.Y)
+		case s.hasCall(e.Y):
 			s.call(e)
-			return
+		default:
+			s.pure(e, e.X, e.Y)
 		}
-		s.walk(e.X)
-		s.walk(e.Y)
 	case *ast.StarExpr:
 		s.walk(e.X)
 		s.impure = true
@@ -156,12 +160,13 @@ func (s *hoistScan) walk(e ast.Expr) {
 	case *ast.IndexExpr:
 		s.index(e)
 	case *ast.SliceExpr:
-		s.walk(e.X)
-		s.walk(e.Low)
-		s.walk(e.High)
-		s.walk(e.Max)
+		s.pure(e, e.X, e.Low, e.High, e.Max)
 	case *ast.TypeAssertExpr:
-		s.walk(e.X)
+		if t := s.c.typeOf(e); t == nil || rtype.IsDirect(t) {
+			s.walk(e.X)
+		} else {
+			s.pure(e, e.X)
+		}
 	case *ast.CompositeLit:
 		for _, v := range literalValues(e) {
 			s.walk(v)
@@ -182,17 +187,28 @@ func (s *hoistScan) ident(e *ast.Ident) {
 
 func (s *hoistScan) callExpr(e *ast.CallExpr) {
 	if s.c.u.Info.Types[e.Fun].IsType() {
-		s.walk(e.Args[0])
+		if s.copies(e) {
+			s.pure(e, e.Args[0])
+		} else {
+			s.walk(e.Args[0])
+		}
 		return
 	}
 	if b := s.c.builtinOf(e.Fun); b != nil {
 		switch b.Name() {
 		case "len", "cap", "real", "imag", "complex", "min", "max", "make", "new":
-			s.pureCall(e)
+			s.pure(e, e.Args...)
 			return
 		}
 	}
 	s.call(e)
+}
+
+// copies reports whether a conversion makes a slice of a string.
+func (s *hoistScan) copies(e *ast.CallExpr) bool {
+	_, toSlice := s.c.typ(s.c.u.Info.TypeOf(e)).Underlying().(*types.Slice)
+	from, ok := s.c.typ(s.c.u.Info.TypeOf(e.Args[0])).Underlying().(*types.Basic)
+	return toSlice && ok && from.Info()&types.IsString != 0
 }
 
 func (s *hoistScan) selector(e *ast.SelectorExpr) {

@@ -112,22 +112,23 @@ func (a *abiType) fill(t types.Type, name abiName) {
 		keep(bits)
 		a.gcData = &bits[0]
 	}
-	if isDirect(t) {
+	if IsDirect(t) {
 		a.tflag |= flagDirectIface
 	}
 }
 
-// isDirect mirrors the compiler: pointer-shaped types, and structs and arrays of one such.
-func isDirect(t types.Type) bool {
+// IsDirect reports whether an interface holds values of t themselves. It mirrors the compiler: pointer-shaped
+// types, and structs and arrays of one such.
+func IsDirect(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		return u.Kind() == types.UnsafePointer
 	case *types.Pointer, *types.Map, *types.Chan, *types.Signature:
 		return true
 	case *types.Array:
-		return u.Len() == 1 && isDirect(u.Elem())
+		return u.Len() == 1 && IsDirect(u.Elem())
 	case *types.Struct:
-		return u.NumFields() == 1 && isDirect(u.Field(0).Type())
+		return u.NumFields() == 1 && IsDirect(u.Field(0).Type())
 	}
 	return false
 }

@@ -71,7 +71,7 @@ func (s *Space) bindMethod(m *abiMethod, t types.Type, sel *types.Selection) {
 	}
 	m.ifn = textOff(addReflectOff(stub))
 	m.tfn = m.ifn
-	if _, ptr := t.(*types.Pointer); !ptr && !isDirect(t) && sel.Obj().Exported() {
+	if _, ptr := t.(*types.Pointer); !ptr && !IsDirect(t) && sel.Obj().Exported() {
 		m.tfn = textOff(addReflectOff(byValue(s.of(t), body, in, out, sig.Variadic())))
 	}
 }
