@@ -49,6 +49,7 @@ type boardClient struct {
 	producer                  bool
 	acks                      string
 	sent, acked, failed, lost int64
+	read                      int64 // records that polls returned
 	retrying                  bool
 	positions                 []int64 // by partition, -1 for none
 }

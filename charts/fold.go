@@ -134,6 +134,7 @@ func (b *board) applyClient(client *boardClient, c *view.Change) {
 	case view.Lost:
 		client.lost += c.B
 	case view.Consumed:
+		client.read += c.B - c.A
 		client.moveTo(c.Partition, c.B)
 	case view.PositionSet:
 		client.moveTo(c.Partition, c.A)

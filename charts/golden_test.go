@@ -54,6 +54,17 @@ func pictures() map[string]*Picture {
 		"high-watermark": HighWatermark(w).WithID("high-watermark-sample"),
 		"isr-size":       ISRSize(w, "orders").WithID("isr-size-sample"),
 		"lag":            Lag(w, "reader").WithID("lag-sample"),
+		"quorum-cluster": Cluster(below()).WithID("quorum-cluster-sample"),
+		"log":            Log(leaderCrash(34), "orders", 0).WithID("log-sample"),
+		"messages":       Messages(below()).WithID("messages-sample"),
+		"segments":       Segments(below(), "orders", 0).WithID("segments-sample"),
+		"quorum":         Quorum(below()).WithID("quorum-sample"),
+		"batches":        Batches(below()).WithID("batches-sample"),
+		"page":           Page(w).WithID("page-sample"),
+		"widget-steps":   Widget(widget()).WithID("widget-steps-sample"),
+		"throughput":     Throughput(w).WithID("throughput-sample"),
+		"latency":        Latency(w).WithID("latency-sample"),
+		"compare":        Compare(w, leaderCrash(30)).WithID("compare-sample"),
 	}
 }
 

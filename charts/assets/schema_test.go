@@ -138,6 +138,14 @@ func TestWhatTheSchemaDoesNotNameIsRefused(t *testing.T) {
 			{"spec.frames/0/logs/0/r", 4}, {"spec.frames/0/logs/0/role", "king"}, {"spec.frames/0/logs/0/end", -1}, {"spec.frames/0/logs/0/end", 1.5},
 			{"spec.frames/2/logs/0/add/0", []any{0, 3, 0, 0}}, {"spec.frames/2/logs/0/add/0", []any{0, 0, 0, 3}}, {"spec.frames/2/logs/0/add/0", []any{0, 0, 0}},
 			{"spec.frames/3/marks/0", []any{2, 0, 3, 0, 1}}, {"spec.frames/0/clients", []any{1}},
+			{"spec.controllers", []any{3001}}, {"spec.wire", []any{map[string]any{"from": "a", "to": "b", "text": "c", "when": "d", "state": "melted"}}}, {"spec.frames/0/event", "yes"},
+		},
+		"drawing": {
+			{"kind", "replay"}, {"spec.width", 0}, {"spec.shapes", map[string]any{}}, {"spec.shapes/0/k", "foreignObject"}, {"spec.shapes/0/k", "constructor"}, {"spec.shapes/0/f", "url(#x)"},
+			{"spec.shapes/0/f", "red"}, {"spec.shapes/0/s", script}, {"spec.shapes/0/x", "1"}, {"spec.shapes/0/x", 1e9}, {"spec.shapes/0/sz", 0}, {"spec.shapes/0/sz", 1000},
+			{"spec.shapes/0/t", []any{script}}, {"spec.shapes/0/tip", strings.Repeat("x", 301)}, {"spec.shapes/0/href", "javascript:alert(1)"}, {"spec.shapes/0/style", "x"},
+			{"spec.shapes/0/onclick", script}, {"spec.shapes/0/d", "1 1"}, {"spec.shapes/0/a", "start"}, {"spec.shapes/0/z", -1}, {"spec.shapes/0/key", 512}, {"spec.shapes/0/as", "king"},
+			{"spec.frames", []any{}}, {"spec.frames/0/add/0", 20000}, {"spec.frames/0/add/0", -1}, {"spec.frames/0/add/0", "0"}, {"spec.frames/1/t", -1}, {"spec.frames/0/html", script},
 		},
 	}
 	r := newReader(t)

@@ -376,6 +376,7 @@ func symbols3() map[string]reflect.Value {
 		"MarkDelta":       reflect.ValueOf((*p3.MarkDelta)(nil)),
 		"Messages":        reflect.ValueOf(p3.Messages),
 		"NumberFrom":      reflect.ValueOf(p3.NumberFrom),
+		"Page":            reflect.ValueOf(p3.Page),
 		"Panel":           reflect.ValueOf((*p3.Panel)(nil)),
 		"ParseEnvelope":   reflect.ValueOf(p3.ParseEnvelope),
 		"PartitionDelta":  reflect.ValueOf((*p3.PartitionDelta)(nil)),
@@ -393,6 +394,7 @@ func symbols3() map[string]reflect.Value {
 		"UsageError":      reflect.ValueOf((*p3.UsageError)(nil)),
 		"VMark":           reflect.ValueOf((*p3.VMark)(nil)),
 		"Warm":            reflect.ValueOf(p3.Warm),
+		"Widget":          reflect.ValueOf(p3.Widget),
 		"WireRow":         reflect.ValueOf((*p3.WireRow)(nil)),
 	}
 }

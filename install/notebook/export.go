@@ -223,5 +223,7 @@ func highlightCSS() string {
 			panic(err) // built-in styles into memory
 		}
 	}
-	return light.String() + "@media screen and (prefers-color-scheme: dark) {\n" + dark.String() + "}\n.k-bg, .k-chroma { background: none; }\n"
+	// Each set stands alone: what one of them does not name would keep the other's colour, black on black.
+	return "@media print, screen and (prefers-color-scheme: light) {\n" + light.String() + "}\n@media screen and (prefers-color-scheme: dark) {\n" + dark.String() +
+		"}\n.k-bg, .k-chroma { background: none; }\n"
 }

@@ -127,7 +127,11 @@ func script(t *testing.T, name string, config map[string]any) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, filepath.Join("scripts", name+".mjs"))
-	cmd.Env = append(os.Environ(), "CONFIG="+string(data))
+	given := filepath.Join(t.TempDir(), "config.json") // an environment variable has no room for pictures
+	if err := os.WriteFile(given, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), "CONFIG="+given)
 	cmd.WaitDelay = 5 * time.Second
 	output, err := cmd.CombinedOutput()
 	if len(output) > 0 {

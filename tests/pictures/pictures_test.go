@@ -58,6 +58,11 @@ func everyPicture() []drawn {
 	add("hw-crowded", charts.HighWatermark(many))
 	add("isr-crowded", charts.ISRSize(many))
 	add("compare-normal", charts.Compare(widgetRun("1"), widgetRun("all")))
+	add("widget-normal", charts.Widget(widgetStory()))
+	add("page-normal", charts.Page(leaderCrash()))
+	add("page-one-record", charts.Page(one))
+	add("page-crowded", charts.Page(many))
+	add("widget-crowded", charts.Widget(many))
 	crash := leaderCrash()
 	add("messages-crash", charts.Messages(crash, charts.Filter{From: 20 * time.Millisecond, To: 40 * time.Millisecond, Words: "orders-0"}))
 	return all

@@ -13,6 +13,7 @@ function shapes(source, height) {
   const own = { rect: ["x", "y", "width", "height", "rx"], line: ["x1", "y1", "x2", "y2"], circle: ["cx", "cy", "r"], path: ["d"], text: ["y"] };
   const lines = [];
   for (const e of root.querySelectorAll("rect, line, circle, path, text")) {
+    if (e.getAttribute("stroke") === "transparent") continue; // only there to be pointed at
     if (Number(e.getAttribute("y") ?? e.getAttribute("y1")) >= height) continue; // the PNG's list of what happened
     const words = e.tagName === "text" ? [e.firstChild?.textContent ?? "", inherited(e, "text-anchor"), round(e.getAttribute("x"))] : [];
     const place = own[e.tagName].map((name) => round(e.getAttribute(name) ?? ""));
@@ -44,7 +45,7 @@ await browse(async (browser) => {
     const missing = want.filter((line) => !got.includes(line));
     const extra = got.filter((line) => !want.includes(line));
     assert.deepEqual({ missing, extra }, { missing: [], extra: [] }, name);
-    assert.ok(got.length > 50, `${name} has ${got.length} shapes`);
+    assert.ok(got.length > 20, `${name} has ${got.length} shapes`);
     console.log(`${name}: ${got.length} shapes are the golden ones`);
   }
 });

@@ -1,10 +1,10 @@
 // What the scripts share. The Go test hands over one JSON object in CONFIG; a script that throws fails.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
-export const config = JSON.parse(process.env.CONFIG);
+export const config = JSON.parse(readFileSync(process.env.CONFIG, "utf8"));
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -101,6 +101,34 @@ export class Replay {
     await mouse.up();
   }
 
+  // jumpsAndPlaysFaster goes from event to event and plays at another speed.
+  async jumpsAndPlaysFaster() {
+    const press = (key) => this.figure.page().keyboard.press(key);
+    const last = this.frames.length - 1;
+    const after = (i) => this.frames.findIndex((f, k) => k > i && (f.event || k === last));
+    await press("Home");
+    const event = after(0);
+    assert.ok(event > 0 && event < last, "the sample has no event in its middle");
+    await press(".");
+    await this.shows(event);
+    await this.click(/^next event/);
+    await this.shows(after(event));
+    await this.click(/^event before/);
+    await this.shows(event);
+    await this.figure.focus();
+    await press("Home");
+    await press("+");
+    assert.equal(await this.figure.locator("select").inputValue(), "2");
+    await this.figure.locator("select").selectOption("4");
+    await this.figure.focus();
+    await press("Space");
+    await eventually("three frames at four times the speed", async () => assert.ok((await this.at()) >= 3), 2000);
+    await press("Space");
+    await press("End");
+    await press("-");
+    assert.equal(await this.figure.locator("select").inputValue(), "2");
+  }
+
   // stepsByMouseAndKeyboard goes through everything that the figure answers to.
   async stepsByMouseAndKeyboard() {
     const last = this.frames.length - 1;
@@ -140,7 +168,9 @@ export class Replay {
     await this.slider.focus();
     await press("ArrowRight");
     await this.shows(stopped + 1);
+    await this.jumpsAndPlaysFaster();
   }
 }
+
 
 export { assert };
