@@ -2,7 +2,10 @@ package kafkasim
 
 import (
 	"fmt"
+	"maps"
 
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/machine"
 	"kafkalab/kafkasim/prng"
 )
 
@@ -21,6 +24,9 @@ type shape struct {
 	latency                                   int // ms
 	controllers                               int
 	producers                                 []int
+	kafka, without                            string // the version, "" for the default; a switch that is off, "" for none
+	cleanup                                   int    // of cleanups
+	dirs                                      int    // log directories of a broker
 }
 
 // op is one thing that is done; what a, b and n mean depends on the kind. A broker 0 is whoever leads.
@@ -59,6 +65,10 @@ const (
 	opMoved  // until its leader is another one
 	opRestart
 	opController
+	opLoseDisk
+	opLoseReplica
+	opGrow  // more partitions
+	opTopic // a second topic comes, or goes
 	opKinds
 )
 
@@ -67,6 +77,7 @@ var weights = [opKinds]int{
 	opSend: 30, opRun: 24, opSteps: 5, opPoll: 4, opCrash: 7, opPower: 3, opStop: 3, opStart: 5, opStartAll: 4, opPause: 3, opResume: 4,
 	opCut: 4, opCutOneWay: 2, opIsolate: 4, opHeal: 5, opLatency: 3, opDrop: 2, opDelay: 3, opDeliver: 2, opHold: 4, opRelease: 4,
 	opElect: 1, opUnclean: 1, opReassign: 1, opAlter: 1, opDelete: 1, opSlow: 1, opShrunk: 6, opMoved: 6, opRestart: 4, opController: 3,
+	opLoseDisk: 1, opLoseReplica: 1, opGrow: 1, opTopic: 1,
 }
 
 // chooser draws a number below n.
@@ -113,7 +124,45 @@ func drawSchedule(pick chooser) schedule {
 		}
 		s.ops = append(s.ops, op{kind, pick(w.brokers + 2), pick(w.brokers + 2), pick(1000)})
 	}
+	s.world.drawRules(pick)
 	return s
+}
+
+// drawRules draws what most schedules leave alone: older rules, what becomes of old records, more disks.
+func (w *shape) drawRules(pick chooser) {
+	w.dirs = []int{1, 1, 1, 2}[pick(4)]
+	w.cleanup = []int{0, 0, 0, 1, 2, 3}[pick(6)]
+	switch pick(8) {
+	case 0:
+		versions := config.Versions()
+		w.kafka = versions[pick(len(versions))]
+	case 1:
+		list := machine.Switches()
+		w.without = list[pick(len(list))].Name
+	}
+	if v, _ := config.ParseVersion(w.kafka); w.kafka != "" && v < config.V4_0 {
+		w.elr = false
+	}
+	if r := w.older().Rules; w.controllers > 1 && (r.Without(machine.KRaft) || r.Without(machine.AlterISR)) {
+		w.controllers = 1
+	}
+}
+
+// older is the world's rules.
+func (w *shape) older() machine.World {
+	var m machine.World
+	x := w.config()
+	x.Kafka = x.checkGeneration("World")
+	x.setGeneration(&m)
+	return m
+}
+
+// cleanups are what may become of a topic's old records.
+var cleanups = []Config{
+	{},
+	{"cleanup.policy": "compact", "segment.ms": 40, "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": 60},
+	{"cleanup.policy": "compact,delete", "segment.ms": 60, "min.cleanable.dirty.ratio": "0.3", "retention.ms": 400},
+	{"segment.ms": 50, "retention.ms": 150},
 }
 
 // producerKinds are the producers of the schedules.
@@ -135,7 +184,15 @@ func (w *shape) config() World {
 	} else {
 		conf["auto.leader.rebalance.enable"] = false
 	}
-	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Controllers: w.controllers, Switches: map[string]bool{"eligible.leader.replicas": w.elr}}
+	switches := map[string]bool{"eligible.leader.replicas": w.elr}
+	if w.without != "" {
+		switches[w.without] = false
+	}
+	if w.cleanup > 0 {
+		conf["log.retention.check.interval.ms"], conf["log.cleaner.backoff.ms"] = 70, 50
+	}
+	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Controllers: w.controllers,
+		LogDirs: w.dirs, Kafka: w.kafka, Switches: switches}
 }
 
 func (w *shape) topic() Config {
@@ -146,6 +203,7 @@ func (w *shape) topic() Config {
 	if w.flush {
 		conf["flush.messages"] = 2
 	}
+	maps.Copy(conf, cleanups[w.cleanup])
 	return conf
 }
 

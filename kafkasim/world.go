@@ -74,6 +74,9 @@ func (w World) filled() World {
 	if w.Controllers > 1 && !w.quorum() {
 		misuse(where, "Controllers: %d: Kafka %s without the switch \"kraft\" has a ZooKeeper, and here one controller beside it", w.Controllers, w.Kafka)
 	}
+	if w.Controllers > 1 && !w.on(machine.AlterISR) {
+		misuse(where, "Controllers: %d: without the switch \"alter.partition\" leaders write to a ZooKeeper, and here there is one controller beside it", w.Controllers)
+	}
 	if w.Tick == 0 {
 		w.Tick = time.Millisecond
 	}
@@ -93,10 +96,13 @@ func (w World) filled() World {
 }
 
 // quorum tells whether the controllers are KRaft's.
-func (w World) quorum() bool {
+func (w World) quorum() bool { return w.on(machine.KRaft) }
+
+// on tells whether a switch is on.
+func (w World) on(x machine.Switch) bool {
 	var m machine.World
 	w.setGeneration(&m)
-	return m.Rules.On(machine.KRaft)
+	return m.On(x)
 }
 
 // machine is the world as the state machine takes it. Features are those of a cluster that was made with

@@ -3,23 +3,25 @@ package machine
 import "kafkalab/kafkasim/partlog"
 
 // compaction is invariant 25: whatever each replica's cleaner has removed, all of them still hold the newest
-// record of each key below the high watermark, unless that is a tombstone, whose time may be over.
+// record of each key below the high watermark, unless that is a tombstone, whose time may be over. Followers
+// know an older high watermark than the leader may have cleaned up to, so newer records count too.
 func (c *checker) compaction(tp TopicPartition) {
 	s := c.s
 	if s.Truth.partition(s, tp).Cleaned == 0 || !s.clean(tp) {
 		return
 	}
 	var alive []*Replica
-	low, high := int64(0), never
+	low, high, seen := int64(0), never, int64(0)
 	for _, id := range s.decided().partition(tp).Replicas {
 		if r := s.broker(id).replica(tp); r != nil && r.Role != Offline && !s.lossy(tp, id) {
 			alive = append(alive, r)
 			low, high = max(low, r.Log.LogStart), min(high, r.Log.HighWatermark)
+			seen = max(seen, r.Log.HighWatermark, r.Log.Cleaned)
 		}
 	}
 	newest := map[string]int64{}
 	for _, r := range alive {
-		eachRecord(&r.Log, low, high, func(offset int64, x *partlog.Record) {
+		eachRecord(&r.Log, low, seen, func(offset int64, x *partlog.Record) {
 			if last, known := newest[x.Key]; !known || offset > last {
 				newest[x.Key] = offset
 			}

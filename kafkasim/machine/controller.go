@@ -180,7 +180,7 @@ func (s *State) controllerTimer(c *Controller, e Event) {
 // replyAsController answers a request: at once when everything in the log is committed, else with the
 // commit of the log's end as it is now, because the answer may rest on it (R3.28).
 func (s *State) replyAsController(c *Controller, e Event, p Payload) {
-	if end := int64(len(c.Log)); c.Quorum.HighWatermark < end {
+	if end := int64(len(c.Log)); c.Quorum.HighWatermark < end && !s.mutant(AnswersBeforeCommit) {
 		c.Deferred = append(c.Deferred, DeferredReply{end, Event{To: e.From, Conn: e.Conn, Correlation: e.Correlation, Payload: p}})
 		return
 	}
@@ -214,7 +214,7 @@ func (s *State) activate(c *Controller) {
 	c.Sessions = make([]BrokerSession, s.World.Brokers)
 	for i := range c.Sessions {
 		c.Sessions[i] = BrokerSession{LastContact: never0, MetadataOffset: -1, ShutdownOffset: -1}
-		if !c.Image.Brokers[i].Fenced {
+		if !c.Image.Brokers[i].Fenced && !s.mutant(SessionsExpireAtOnce) {
 			c.Sessions[i].LastContact = s.Now
 		}
 	}

@@ -81,6 +81,9 @@ func (s *State) startController(c *Controller) {
 	c.Running = true
 	q := &c.Quorum
 	q.WakeAt = 0
+	if s.mutant(ForgetsVote) {
+		q.Voted = NoNode
+	}
 	switch {
 	case s.soleController():
 		s.becomeProspective(c)

@@ -132,7 +132,10 @@ func (s *State) advanceMetadataHighWatermark(c *Controller) {
 	ends[c.ID-FirstController] = int64(len(c.Log))
 	slices.Sort(ends)
 	hw := ends[len(ends)-1-len(ends)/2]
-	if hw <= q.EpochStart || hw <= q.HighWatermark {
+	if s.mutant(CommitsByMinority) {
+		hw = s.minorityEnd(ends)
+	}
+	if hw <= q.EpochStart && !s.mutant(CommitsOlderEpoch) || hw <= q.HighWatermark {
 		return
 	}
 	q.HighWatermark = hw
@@ -171,6 +174,7 @@ func (s *State) onMetadataFetch(c *Controller, e Event, m MetadataFetchRequest) 
 	q := &c.Quorum
 	code := NONE
 	switch {
+	case q.State == QuorumLeader && s.mutant(FetchesAnyEpoch):
 	case m.Epoch < q.Epoch:
 		code = FENCED_LEADER_EPOCH
 	case m.Epoch > q.Epoch:
@@ -192,7 +196,7 @@ func (s *State) onMetadataFetch(c *Controller, e Event, m MetadataFetchRequest) 
 	if m.Replica.IsController() {
 		s.advanceMetadataHighWatermark(c)
 	}
-	if res, ready := c.fetchAnswer(m.Replica, m.Offset, m.HighWatermark); ready {
+	if res, ready := s.fetchAnswer(c, m.Replica, m.Offset, m.HighWatermark); ready {
 		s.answer(c, e, res)
 		return
 	}
@@ -204,12 +208,12 @@ func (s *State) onMetadataFetch(c *Controller, e Event, m MetadataFetchRequest) 
 
 // fetchAnswer is what there is for somebody who has the log up to an offset and knows a high watermark;
 // false when there is nothing new.
-func (c *Controller) fetchAnswer(who NodeID, offset, known int64) (MetadataFetchResponse, bool) {
+func (s *State) fetchAnswer(c *Controller, who NodeID, offset, known int64) (MetadataFetchResponse, bool) {
 	q := &c.Quorum
 	res := c.fetchError(NONE)
 	res.HighWatermark = q.exposed()
 	end := int64(len(c.Log))
-	if who.IsBroker() {
+	if who.IsBroker() && !s.mutant(TellsUncommitted) {
 		end = max(res.HighWatermark, offset)
 	}
 	res.Records = c.Log[min(offset, end):end:end]
@@ -260,7 +264,7 @@ func (c *Controller) observe(who NodeID, offset, now int64, caughtUp bool) {
 func (s *State) completeMetadataFetches(c *Controller) {
 	kept := c.Parked[:0]
 	for _, p := range c.Parked {
-		res, ready := c.fetchAnswer(p.From, p.Offset, p.HighWatermark)
+		res, ready := s.fetchAnswer(c, p.From, p.Offset, p.HighWatermark)
 		if !ready {
 			kept = append(kept, p)
 			continue
@@ -280,7 +284,7 @@ func (s *State) expireMetadataFetches(c *Controller) {
 			kept = append(kept, p)
 			continue
 		}
-		res, _ := c.fetchAnswer(p.From, p.Offset, p.HighWatermark)
+		res, _ := s.fetchAnswer(c, p.From, p.Offset, p.HighWatermark)
 		s.send(c.ID, p.From, p.Conn, p.Correlation, res)
 	}
 	c.Parked = kept
@@ -353,6 +357,9 @@ func (s *State) onFetched(c *Controller, l *RaftLink, m MetadataFetchResponse) {
 // truncateMetadata cuts off what the leader never had, to the end of the epoch that both have, or to where
 // the own copy of it ends (ReplicatedLog.truncateToEndOffset).
 func (s *State) truncateMetadata(c *Controller, end EpochEnd) {
+	if s.mutant(KeepsUncommitted) {
+		return
+	}
 	own := c.epochEnd(end.Epoch)
 	to := own.Offset
 	if own.Epoch == end.Epoch {

@@ -67,7 +67,28 @@ const (
 	ConsumersReadToEnd                // a consumer gets what is not committed (R1.26)
 	RetriesOutOfOrder                 // an idempotent producer sends on while a batch before is to be tried again (P-56)
 	LinksReorder                      // a message may overtake another on its link
-	mutants                           // how many there are
+
+	// Those of the metadata quorum.
+	VotesTwice           // a controller votes for a second candidate in an epoch (R3.27)
+	VotesForShorter      // … or for one whose log is shorter than its own
+	StandsAtOnce         // an election without the question whether it could be won (KIP-996)
+	PreVotesWithLeader   // who hears its leader says yes to that question
+	ForgetsVote          // a vote is not on disk (R3.27)
+	CommitsByMinority    // a record is committed when one other controller has it, of five (R3.26)
+	CommitsOlderEpoch    // records of an earlier epoch are committed by counting alone (R3.26)
+	LeadsWithoutMajority // a leader that no majority fetches from goes on (R3.27)
+	KeepsEpochResigned   // who has resigned stays in its epoch (R3.27)
+	ActsBeforeCommit     // a new leader acts before its first record is committed (R3.29)
+	AnswersBeforeCommit  // the controller answers before its records are committed (R3.28)
+	KeepsUncommitted     // a follower cuts off nothing that its leader does not have
+	FetchesAnyEpoch      // the quorum's leader answers fetches of other epochs
+	TakesStaleMetadata   // a controller takes an answer of an earlier epoch
+	TellsUncommitted     // brokers get what is not committed (R3.28)
+	RenouncesNothing     // who leads no more goes on acting (R3.29)
+	SessionsExpireAtOnce // a new active controller gives brokers no new session (R3.29)
+	HeartbeatOfAnyEpoch  // a heartbeat of another broker epoch counts (R3.4)
+	TrustsAnyMarker      // a registration is clean whatever broker epoch its marker has (R3.18)
+	mutants              // how many there are
 )
 
 // mutant tells whether a rule is broken.
@@ -82,3 +103,22 @@ func (r *Replica) majority() int64 {
 	slices.Sort(ends)
 	return ends[(len(ends)-1)/2]
 }
+
+// brokenVote is a vote that a broken rule gives.
+func (s *State) brokenVote(c *Controller, m *VoteRequest) bool {
+	q := &c.Quorum
+	switch s.World.Mutant {
+	case VotesTwice:
+		return !m.PreVote && (q.State == QuorumUnattached || q.State == QuorumCandidate) && c.upToDate(m)
+	case VotesForShorter:
+		longer := *m
+		longer.LastEpoch = c.lastEpoch() + 1
+		return c.canGrant(&longer)
+	case PreVotesWithLeader:
+		return m.PreVote && q.State == QuorumFollower && c.upToDate(m)
+	}
+	return false
+}
+
+// minority is how far the leader and one other controller are (CommitsByMinority).
+func (s *State) minorityEnd(sorted []int64) int64 { return sorted[len(sorted)-2] }

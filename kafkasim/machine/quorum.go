@@ -161,7 +161,7 @@ func (s *State) enter(c *Controller, to QuorumState, epoch int32, leader, voted 
 	for i := range q.Links {
 		q.Links[i].reset()
 	}
-	if led {
+	if led && !s.mutant(RenouncesNothing) {
 		s.renounce(c)
 	}
 	if news {
@@ -200,7 +200,7 @@ func (s *State) followLeader(c *Controller, leader NodeID, epoch int32) {
 // nominate is what follows when a state's patience is over: first the question whether an election could be
 // won; without pre-vote, the election itself.
 func (s *State) nominate(c *Controller) {
-	if s.World.Rules.Without(PreVote) {
+	if s.World.Rules.Without(PreVote) || s.mutant(StandsAtOnce) {
 		s.becomeCandidate(c)
 	} else {
 		s.becomeProspective(c)
@@ -286,11 +286,13 @@ func (s *State) pollState(c *Controller) bool {
 		}
 		s.askForVotes(c)
 	case QuorumLeader:
-		if late {
+		if late && !s.mutant(LeadsWithoutMajority) {
 			s.resign(c)
 			return true
+		} else if late {
+			q.Deadline = s.checkQuorum()
 		}
-		if !c.Active && q.HighWatermark > q.EpochStart {
+		if !c.Active && (q.HighWatermark > q.EpochStart || s.mutant(ActsBeforeCommit)) {
 			s.activate(c)
 		}
 		s.beginQuorumEpoch(c)
@@ -309,6 +311,10 @@ func (s *State) pollState(c *Controller) bool {
 func (s *State) giveUpEpoch(c *Controller) {
 	if s.World.Rules.Without(PreVote) {
 		s.becomeCandidate(c)
+		return
+	}
+	if s.mutant(KeepsEpochResigned) {
+		s.unattached(c, c.Quorum.Epoch)
 		return
 	}
 	s.unattached(c, c.Quorum.Epoch+1)
@@ -376,7 +382,7 @@ func (s *State) quorumAnswer(c *Controller, e Event) {
 func (s *State) heard(c *Controller, code Code, leader NodeID, epoch int32) bool {
 	q := &c.Quorum
 	switch {
-	case epoch < q.Epoch || code == UNKNOWN_LEADER_EPOCH || leader == c.ID && q.State != QuorumLeader:
+	case epoch < q.Epoch && !s.mutant(TakesStaleMetadata) || code == UNKNOWN_LEADER_EPOCH || leader == c.ID && q.State != QuorumLeader:
 		return true
 	case epoch > q.Epoch || code == FENCED_LEADER_EPOCH || code == NOT_LEADER_OR_FOLLOWER:
 		s.learnLeader(c, leader, epoch)

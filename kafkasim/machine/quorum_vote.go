@@ -71,7 +71,7 @@ func (c *Controller) lastEpoch() int32 {
 // Either needs a log that ends no earlier than the voter's.
 func (c *Controller) canGrant(m *VoteRequest) bool {
 	q := &c.Quorum
-	upToDate := m.LastEpoch > c.lastEpoch() || m.LastEpoch == c.lastEpoch() && m.End >= int64(len(c.Log))
+	upToDate := c.upToDate(m)
 	switch q.State {
 	case QuorumLeader:
 		return false
@@ -91,6 +91,11 @@ func (c *Controller) canGrant(m *VoteRequest) bool {
 	return upToDate
 }
 
+// upToDate tells whether a candidate's log ends no earlier than the controller's own.
+func (c *Controller) upToDate(m *VoteRequest) bool {
+	return m.LastEpoch > c.lastEpoch() || m.LastEpoch == c.lastEpoch() && m.End >= int64(len(c.Log))
+}
+
 // onVote answers a candidate. Its epoch counts even where its wish does not.
 func (s *State) onVote(c *Controller, e Event, m VoteRequest) {
 	q := &c.Quorum
@@ -101,7 +106,7 @@ func (s *State) onVote(c *Controller, e Event, m VoteRequest) {
 	if m.Epoch > q.Epoch {
 		s.unattached(c, m.Epoch)
 	}
-	granted := c.canGrant(&m)
+	granted := c.canGrant(&m) || s.brokenVote(c, &m)
 	if granted && !m.PreVote && q.Voted == NoNode {
 		s.enter(c, q.State, q.Epoch, q.Leader, m.Candidate, s.electionTimeout(c))
 		if q.State == QuorumProspective {

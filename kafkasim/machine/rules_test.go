@@ -331,3 +331,20 @@ func TestLogStartStaysBelowTheHighWatermark(t *testing.T) {
 		}
 	}
 }
+
+// P-85, R1.24: a batch whose sequence does not go on where its producer's last one ended is refused, and not
+// appended.
+func TestGapInSequenceIsRefused(t *testing.T) {
+	b := newBench(t, 1)
+	tp := b.topic("orders", 1, []NodeID{1})
+	b.run(10 * ms)
+	for i, want := range []Code{NONE, OUT_OF_ORDER_SEQUENCE_NUMBER, NONE} {
+		req := b.produceRequest(tp, 1, "r")
+		x := &req.Parts[0].Batch
+		x.ProducerID, x.ProducerEpoch, x.BaseSequence = 7, 0, []int32{0, 2, 1}[i]
+		p := b.call(1, req).(ProduceResponse).Parts[0]
+		if end := b.broker(1).replica(tp).Log.End; p.Error != want || end != int64((i+2)/2) {
+			t.Errorf("sequence %d: %v, log end %d", x.BaseSequence, p.Error, end)
+		}
+	}
+}

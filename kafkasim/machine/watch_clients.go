@@ -92,12 +92,16 @@ func (w *Watch) answers() {
 			continue // a process that went on after a pause has done much at once, and may have cut since
 		}
 		x := r.Log.BatchAt(a.Required - 1)
+		if x == nil && (a.Required <= r.Log.LogStart || w.s.compacted(a.TP, a.Required-1)) {
+			continue // a repetition of what has gone since, by retention or compaction: nobody holds it any more
+		}
 		held := 0
 		for _, id := range r.Replicas {
 			if w.s.lossy(a.TP, id) {
 				held++
 			} else if m := w.s.broker(id).replica(a.TP); m != nil && x != nil {
-				if y := m.Log.BatchAt(a.Required - 1); y != nil && sameBatch(x, y) {
+				y := m.Log.BatchAt(a.Required - 1)
+				if y != nil && sameBatch(x, y) || a.Required <= m.Log.LogStart { // retention has been there
 					held++
 				}
 			}
