@@ -12,6 +12,8 @@ func brokerRows() []Property {
 
 func brokerModelled() []Property {
 	return []Property{
+		protocol("security.inter.broker.protocol", b(func(c *Broker) any { return &c.InterBrokerProtocol }),
+			"Whether connections between brokers are encrypted; then leaders must copy what followers fetch."),
 		ms("replica.lag.time.max.ms", "30000", b(func(c *Broker) any { return &c.ReplicaLagTimeMaxMs }),
 			"How long a follower may be behind before the leader takes it out of the ISR; the leader looks every half of it."),
 		ms("replica.fetch.wait.max.ms", "500", b(func(c *Broker) any { return &c.ReplicaFetchWaitMaxMs }),
@@ -158,7 +160,7 @@ var brokerAbsentNames = []struct {
 	}},
 	{needsWire, [][2]string{
 		{"advertised.listeners", "null"}, {"listeners", "PLAINTEXT://:9092"}, {"listener.security.protocol.map", ""}, {"inter.broker.listener.name", "null"},
-		{"security.inter.broker.protocol", "PLAINTEXT"}, {"max.connections", "2147483647"}, {"max.connections.per.ip", "2147483647"},
+		{"max.connections", "2147483647"}, {"max.connections.per.ip", "2147483647"},
 		{"connections.max.idle.ms", "600000"}, {"connections.max.reauth.ms", "0"}, {"socket.listen.backlog.size", "50"},
 		{"socket.receive.buffer.bytes", "102400"}, {"socket.send.buffer.bytes", "102400"}, {"socket.request.max.bytes", "104857600"},
 		{"replica.socket.receive.buffer.bytes", "65536"}, {"authorizer.class.name", ""}, {"super.users", ""}, {"principal.builder.class", "null"},

@@ -12,6 +12,8 @@ func consumerModelled() []Property {
 	reset.late = []only{{"by_duration:", "searching by timestamp is not there yet"}}
 	return []Property{
 		reset,
+		protocol("security.protocol", c(func(c *Consumer) any { return &c.SecurityProtocol }),
+			"Whether the consumer's connections are encrypted; then brokers must copy what they could send straight from the page cache."),
 		number("fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMinBytes }),
 			"How much must be there before a broker answers a fetch at once; else it holds the fetch back."),
 		ms("fetch.max.wait.ms", "500", c(func(c *Consumer) any { return &c.FetchMaxWaitMs }),

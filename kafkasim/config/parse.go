@@ -157,6 +157,8 @@ func (p *Property) choose(field any, i int) {
 		*f = [...]int8{AcksAll, AcksAll, AcksNone, AcksLeader}[i]
 	case *Reset:
 		*f = Reset(i)
+	case *Protocol:
+		*f = Protocol(i)
 	case *Compression:
 		*f = Compression(i)
 	default:

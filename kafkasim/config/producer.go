@@ -17,6 +17,8 @@ func producerModelled() []Property {
 	levels := levelRows(func(f func(*Levels) any) func(any) any { return p(func(c *Producer) any { return f(&c.Levels) }) })
 	return append(levels, []Property{
 		acks, idem, table,
+		protocol("security.protocol", p(func(c *Producer) any { return &c.SecurityProtocol }),
+			"Whether the producer's connections are encrypted; then brokers must decrypt what it sends."),
 		choice("compression.type", "none", producerCodecs, p(func(c *Producer) any { return &c.Compression }),
 			"The codec of whole batches, which is chosen for all topics of the producer."),
 		number("kafkalab.batch.max.records", "0", "records", 0, maxInt, "[0,…]", p(func(c *Producer) any { return &c.BatchRecords }),
@@ -90,7 +92,6 @@ func clientAbsent() []Property {
 		absent("metrics.sample.window.ms", Long, "30000", needsMetrics, "How long a sample is."),
 		absent("receive.buffer.bytes", Int, "32768", needsWire, "The size of the socket's receive buffer."),
 		absent("send.buffer.bytes", Int, "131072", needsWire, "The size of the socket's send buffer."),
-		absent("security.protocol", String, "PLAINTEXT", needsWire, "How connections are protected."),
 		absent("security.providers", String, "null", needsWire, "Java security providers."),
 		absent("socket.connection.setup.timeout.ms", Long, "10000", needsWire, "How long connecting may take."),
 		absent("socket.connection.setup.timeout.max.ms", Long, "30000", needsWire, "The longest that connecting may take."),

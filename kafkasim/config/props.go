@@ -7,30 +7,31 @@ package config
 
 // Broker holds the broker and controller properties that are modelled.
 type Broker struct {
-	ReplicaLagTimeMaxMs                int64 // replica.lag.time.max.ms
-	ReplicaFetchWaitMaxMs              int64 // replica.fetch.wait.max.ms
-	ReplicaFetchMinBytes               int64 // replica.fetch.min.bytes
-	ReplicaFetchMaxBytes               int64 // replica.fetch.max.bytes, per partition
-	ReplicaFetchBackoffMs              int64 // replica.fetch.backoff.ms
-	ReplicaSocketTimeoutMs             int64 // replica.socket.timeout.ms
-	ReplicaHighWatermarkCheckpointMs   int64 // replica.high.watermark.checkpoint.interval.ms
-	BrokerHeartbeatIntervalMs          int64 // broker.heartbeat.interval.ms
-	BrokerSessionTimeoutMs             int64 // broker.session.timeout.ms
-	InitialBrokerRegistrationTimeoutMs int64 // initial.broker.registration.timeout.ms
-	NumPartitions                      int32 // num.partitions
-	DefaultReplicationFactor           int32 // default.replication.factor
-	AutoLeaderRebalance                bool  // auto.leader.rebalance.enable
-	LeaderImbalanceCheckSeconds        int64 // leader.imbalance.check.interval.seconds
-	UncleanLeaderElectionIntervalMs    int64 // unclean.leader.election.interval.ms
-	LogFlushSchedulerIntervalMs        int64 // log.flush.scheduler.interval.ms
-	LogInitialTaskDelayMs              int64 // log.initial.task.delay.ms
-	LogRetentionCheckIntervalMs        int64 // log.retention.check.interval.ms
-	LogCleanerBackoffMs                int64 // log.cleaner.backoff.ms
-	QuorumElectionTimeoutMs            int64 // controller.quorum.election.timeout.ms
-	QuorumFetchTimeoutMs               int64 // controller.quorum.fetch.timeout.ms
-	QuorumRequestTimeoutMs             int64 // controller.quorum.request.timeout.ms
-	QuorumRetryBackoffMs               int64 // controller.quorum.retry.backoff.ms
-	Topic                              Topic // defaults for topics that do not set their own
+	ReplicaLagTimeMaxMs                int64    // replica.lag.time.max.ms
+	ReplicaFetchWaitMaxMs              int64    // replica.fetch.wait.max.ms
+	ReplicaFetchMinBytes               int64    // replica.fetch.min.bytes
+	ReplicaFetchMaxBytes               int64    // replica.fetch.max.bytes, per partition
+	ReplicaFetchBackoffMs              int64    // replica.fetch.backoff.ms
+	ReplicaSocketTimeoutMs             int64    // replica.socket.timeout.ms
+	ReplicaHighWatermarkCheckpointMs   int64    // replica.high.watermark.checkpoint.interval.ms
+	BrokerHeartbeatIntervalMs          int64    // broker.heartbeat.interval.ms
+	BrokerSessionTimeoutMs             int64    // broker.session.timeout.ms
+	InitialBrokerRegistrationTimeoutMs int64    // initial.broker.registration.timeout.ms
+	NumPartitions                      int32    // num.partitions
+	DefaultReplicationFactor           int32    // default.replication.factor
+	AutoLeaderRebalance                bool     // auto.leader.rebalance.enable
+	LeaderImbalanceCheckSeconds        int64    // leader.imbalance.check.interval.seconds
+	UncleanLeaderElectionIntervalMs    int64    // unclean.leader.election.interval.ms
+	LogFlushSchedulerIntervalMs        int64    // log.flush.scheduler.interval.ms
+	LogInitialTaskDelayMs              int64    // log.initial.task.delay.ms
+	LogRetentionCheckIntervalMs        int64    // log.retention.check.interval.ms
+	LogCleanerBackoffMs                int64    // log.cleaner.backoff.ms
+	QuorumElectionTimeoutMs            int64    // controller.quorum.election.timeout.ms
+	QuorumFetchTimeoutMs               int64    // controller.quorum.fetch.timeout.ms
+	QuorumRequestTimeoutMs             int64    // controller.quorum.request.timeout.ms
+	QuorumRetryBackoffMs               int64    // controller.quorum.retry.backoff.ms
+	InterBrokerProtocol                Protocol // security.inter.broker.protocol
+	Topic                              Topic    // defaults for topics that do not set their own
 	OffsetsTopic                       InternalTopic
 	Transactions                       Transactions
 }
@@ -83,6 +84,7 @@ type Producer struct {
 	ReconnectBackoffMs    int64       // reconnect.backoff.ms
 	ReconnectBackoffMax   int64       // reconnect.backoff.max.ms
 	EnableIdempotence     bool        // enable.idempotence
+	SecurityProtocol      Protocol    // security.protocol
 	Partitioner           Partitioner // partitioner.class
 	Adaptive              bool        // partitioner.adaptive.partitioning.enable
 	AvailabilityTimeoutMs int64       // partitioner.availability.timeout.ms
@@ -112,16 +114,17 @@ const (
 
 // Consumer holds the consumer properties that are modelled.
 type Consumer struct {
-	AutoOffsetReset        Reset // auto.offset.reset
-	FetchMinBytes          int64 // fetch.min.bytes
-	FetchMaxWaitMs         int64 // fetch.max.wait.ms
-	FetchMaxBytes          int64 // fetch.max.bytes
-	MaxPartitionFetchBytes int64 // max.partition.fetch.bytes
-	MaxPollRecords         int32 // max.poll.records
-	RequestTimeoutMs       int64 // request.timeout.ms
-	RetryBackoffMs         int64 // retry.backoff.ms
-	RetryBackoffMaxMs      int64 // retry.backoff.max.ms
-	MetadataMaxAgeMs       int64 // metadata.max.age.ms
-	ReconnectBackoffMs     int64 // reconnect.backoff.ms
-	ReconnectBackoffMax    int64 // reconnect.backoff.max.ms
+	AutoOffsetReset        Reset    // auto.offset.reset
+	SecurityProtocol       Protocol // security.protocol
+	FetchMinBytes          int64    // fetch.min.bytes
+	FetchMaxWaitMs         int64    // fetch.max.wait.ms
+	FetchMaxBytes          int64    // fetch.max.bytes
+	MaxPartitionFetchBytes int64    // max.partition.fetch.bytes
+	MaxPollRecords         int32    // max.poll.records
+	RequestTimeoutMs       int64    // request.timeout.ms
+	RetryBackoffMs         int64    // retry.backoff.ms
+	RetryBackoffMaxMs      int64    // retry.backoff.max.ms
+	MetadataMaxAgeMs       int64    // metadata.max.age.ms
+	ReconnectBackoffMs     int64    // reconnect.backoff.ms
+	ReconnectBackoffMax    int64    // reconnect.backoff.max.ms
 }

@@ -72,6 +72,8 @@ type LiveBatch struct {
 	FirstSend   int64 // number of its first record
 	Limit       int32 // bytes it may hold (P-32)
 	Memory      int32 // bytes of buffer.memory that it holds
+	Largest     int32 // upper bound of its largest record alone in a batch (P-107)
+	Raw         int32 // bytes before it was compressed
 	LeaderEpoch int32 // newest epoch of its partition that it was held against, -1 for none
 	LeaderMoved int32 // the attempt during which a newer leader epoch was learnt (P-62), -1 for none
 }

@@ -57,6 +57,7 @@ type Broker struct {
 	Deletes     []DelayedDelete  // DeleteRecords that wait for followers
 	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
 
+	Costs  Costs
 	Shards []CoordinatorShard // by partition: what this broker coordinates
 	Serial int32              // batches that it has made itself
 
@@ -104,6 +105,7 @@ func isRequest(p Payload) bool {
 
 // handle carries out a request that was read from a connection.
 func (s *State) handle(b *Broker, e Event) {
+	s.countRequest(b, &e)
 	switch p := e.Payload.(type) {
 	case ProduceRequest:
 		s.onProduce(b, e, p)

@@ -288,7 +288,7 @@ func (s *State) shutDown(b *Broker) {
 			}
 			r.Checkpoint = r.Log.HighWatermark
 			if !s.mutant(StopsWithoutFlush) {
-				s.flushLog(r)
+				s.flushLog(b, r)
 			}
 		}
 		if len(b.offlineDirs()) == 0 {

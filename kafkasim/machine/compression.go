@@ -30,7 +30,8 @@ func (p *Producer) press(b *LiveBatch) {
 	if b.Pressed || b.Batch.Codec == codec.None {
 		return
 	}
-	raw := b.Batch.Size - partlog.BatchOverhead
+	b.Raw = b.Batch.Size
+	raw := b.Raw - partlog.BatchOverhead
 	b.Batch.Compress(b.Batch.Codec, b.Batch.Level)
 	b.Pressed = true
 	t := &p.Topics[b.Ref.Topic]
@@ -40,8 +41,7 @@ func (p *Producer) press(b *LiveBatch) {
 // expand forgets the guess for a topic of which a batch was too large (P-67).
 func (p *Producer) expand(b *LiveBatch) {
 	if b.Batch.Codec != codec.None {
-		raw := partlog.BatchSize(&b.Batch.Records) - partlog.BatchOverhead
-		p.Topics[b.Ref.Topic].Ratio = codec.Split(raw, b.Batch.Size-partlog.BatchOverhead)
+		p.Topics[b.Ref.Topic].Ratio = codec.Split(b.Raw-partlog.BatchOverhead, b.Batch.Size-partlog.BatchOverhead)
 	}
 }
 

@@ -59,6 +59,7 @@ func (b *Broker) openConn(node NodeID, id uint32) int {
 // reply answers a request and unmutes its connection. The answer to a connection that is gone goes nowhere.
 func (s *State) reply(b *Broker, to NodeID, conn, correlation uint32, p Payload) {
 	if i, found := b.conn(to, conn); found && !b.Conns[i].Closed {
+		s.countAnswer(b, to, p)
 		s.send(b.ID, to, conn, correlation, p)
 		s.unmute(b, &b.Conns[i])
 	}

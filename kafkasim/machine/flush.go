@@ -16,11 +16,12 @@ func (FlushTimer) payload() {}
 // appended flushes a log that has too much unflushed.
 func (s *State) appended(b *Broker, r *Replica) {
 	if r.Log.End-r.Log.Flushed >= b.Image.Topics[r.TP.Topic].Props.FlushMessages {
-		s.flushLog(r)
+		s.flushLog(b, r)
 	}
 }
 
-func (s *State) flushLog(r *Replica) {
+func (s *State) flushLog(b *Broker, r *Replica) {
+	b.Costs.flushed(r.Log.End > r.Log.Flushed)
 	r.Log.Flush()
 	r.FlushedAt = s.Now
 }
@@ -36,7 +37,7 @@ func (s *State) onFlushTimer(b *Broker) {
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		if due := b.Image.Topics[r.TP.Topic].Props.FlushMs; (s.Now-r.FlushedAt)/ms >= due {
-			s.flushLog(r)
+			s.flushLog(b, r)
 		}
 	}
 	s.startFlushing(b)

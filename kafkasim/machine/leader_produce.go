@@ -106,6 +106,9 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	if code != NONE {
 		return fail(code)
 	}
+	if batch.Codec != p.Batch.Codec {
+		b.Costs.Recompressed++
+	}
 	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
 	if p.Batch.ProducerID >= 0 {
 		verdict, seen := r.Log.CheckSequence(&p.Batch)

@@ -56,6 +56,7 @@ type Producer struct {
 	Outcomes      Outcomes // what became of the batches, by serial
 	AckedRecords  int64
 	FailedRecords int64
+	Stats         ProducerStats
 	FlushBelow    int64 // a flush waits for the sends below this number
 	FlushLeft     int32 // … which are in so many batches
 

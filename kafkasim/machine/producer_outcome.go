@@ -13,6 +13,7 @@ type BatchOutcome struct {
 	BaseOffset int64 // -1 while undecided, when failed and with acks=0
 	Created    int64 // µs: when its first record was appended
 	Sent       int64 // µs: when it was first put on the wire, -1 if never
+	LastSent   int64 // … and last
 	Decided    int64 // µs: when the client learnt the outcome, -1 while undecided
 	Attempts   int32 // how often it was put on the wire
 	Count      int32 // records, once it is decided
@@ -31,6 +32,21 @@ type Outcomes struct {
 	Chunks [][]BatchOutcome
 	Open   []int32 // undecided ones in each chunk
 	Count  int32
+	Tries  []Try // that failed, in their order
+}
+
+// Try is an attempt to deliver a batch that failed.
+type Try struct {
+	Serial      int32
+	Error       Code
+	Sent, Ended int64 // µs
+}
+
+// tried notes that the present attempt has failed.
+func (o *Outcomes) tried(serial int32, why Code, now int64) {
+	b := o.at(serial)
+	b.LastError = why
+	o.Tries = append(o.Tries, Try{serial, why, b.LastSent, now})
 }
 
 // add makes the outcome of a new batch and returns its serial.
@@ -77,6 +93,7 @@ func (o *Outcomes) clone() Outcomes {
 	c := *o
 	c.Chunks = append([][]BatchOutcome(nil), o.Chunks...)
 	c.Open = append([]int32(nil), o.Open...)
+	c.Tries = append([]Try(nil), o.Tries...)
 	for i := range c.Chunks {
 		if c.Open[i] > 0 || len(c.Chunks[i]) < outcomeChunk {
 			c.Chunks[i] = append([]BatchOutcome(nil), o.Chunks[i]...)

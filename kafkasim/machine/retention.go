@@ -163,6 +163,8 @@ func (s *State) appendBatch(b *Broker, r *Replica, batch partlog.Batch) {
 	if r.Log.TooOld(&batch, age) {
 		r.Log.Roll(batch.BaseOffset)
 	}
+	segments := len(r.Log.Sealed)
 	r.Log.Append(batch, props.SegmentBytes)
+	b.Costs.appended(&batch, len(r.Log.Sealed) > segments)
 	s.storeChanged(b, r)
 }

@@ -42,6 +42,7 @@ func (s *State) producerAnswer(p *Producer, r Request, answer Payload) {
 		p.Meta.update(&a, s.Now)
 		p.grow()
 	case ProduceResponse:
+		p.Stats.answered(s.Now - r.SentAt)
 		for i, slot := range r.Batches {
 			s.produced(p, slot, &a.Parts[i])
 		}
@@ -245,8 +246,11 @@ func (s *State) sendProduce(p *Producer, c *Connection, slots []int32) {
 		if o.Sent < 0 {
 			o.Sent = s.Now
 		}
+		o.LastSent = s.Now
+		p.Stats.sent(b, s.Now)
 		parts[i] = ProducePart{TP: o.TP, Batch: b.Batch}
 	}
+	p.Stats.Requests++
 	r := Request{Payload: ProduceRequest{Acks: p.Config.Acks, TimeoutMs: p.Config.RequestTimeoutMs, Parts: parts}, Batches: slots}
 	s.clientRequest(&p.ClientIO, c, r, p.Config.Acks != 0)
 	if p.Config.Acks == 0 {

@@ -28,7 +28,7 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 		p.forget(slot)
 		return
 	}
-	p.Outcomes.at(b.Batch.Serial).LastError = r.Error
+	p.Outcomes.tried(b.Batch.Serial, r.Error, s.Now)
 	if r.Error == MESSAGE_TOO_LARGE && b.Batch.Records.Count > 1 {
 		s.split(p, slot)
 		p.forget(slot)
@@ -58,6 +58,7 @@ func (s *State) canRetry(p *Producer, part *AccPart, b *LiveBatch, why Code) boo
 func (s *State) retry(p *Producer, slot int32, why Code) {
 	b := &p.Live[slot]
 	b.Attempts++
+	p.Stats.Retried += int64(b.Batch.Records.Count)
 	b.LastAttempt = s.Now
 	b.Retry = true
 	p.reenqueue(slot)

@@ -15,7 +15,7 @@ func (s *State) split(p *Producer, slot int32) {
 	size := int32(min(p.Config.BatchSize, 1<<30))
 	p.expand(&big)
 	if big.Split {
-		size = max(big.largestBound(), big.Batch.Size/2)
+		size = max(big.Largest, big.Batch.Size/2)
 	}
 	first := p.Outcomes.Count
 	var slots []int32
@@ -34,6 +34,7 @@ func (s *State) split(p *Producer, slot int32) {
 		p.Outcomes.at(b.Batch.Serial).Count = b.Batch.Records.Count
 		p.Outcomes.at(b.Batch.Serial).LastError = MESSAGE_TOO_LARGE
 	}
+	p.Stats.Splits++
 	p.numberSplit(&big, slot, slots)
 	o := p.Outcomes.at(big.Batch.Serial)
 	o.Split, o.Count, o.Records = first, big.Batch.Records.Count, big.Batch.Records
@@ -69,6 +70,7 @@ func (p *Producer) numberSplit(big *LiveBatch, slot int32, slots []int32) {
 func (b *LiveBatch) take(r *partlog.Record, headers []partlog.Header, fields int32) bool {
 	n := b.Batch.Records.Count
 	if n == 0 {
+		b.Largest = partlog.BatchSizeBound(fields)
 		b.Batch.MaxTimestamp = r.Timestamp
 		b.add(r, headers, partlog.RecordSize(fields, 0, 0))
 		return true
@@ -77,15 +79,7 @@ func (b *LiveBatch) take(r *partlog.Record, headers []partlog.Header, fields int
 	if b.estimate()+size > b.Limit {
 		return false
 	}
+	b.Largest = max(b.Largest, partlog.BatchSizeBound(fields))
 	b.add(r, headers, size)
 	return true
-}
-
-// largestBound is the upper bound of the batch's largest record alone in a batch (P-107).
-func (b *LiveBatch) largestBound() int32 {
-	most := int32(0)
-	for c := b.Batch.Records.From(0); c.Next(); {
-		most = max(most, partlog.BatchSizeBound(partlog.FieldsSize(&c.Record, c.Headers())))
-	}
-	return most
 }

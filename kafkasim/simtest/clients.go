@@ -14,6 +14,8 @@ func (e *Env) clientVerb(name string, a Args) (string, bool, error) {
 		e.C.NewProducer(a.word(1), a.config())
 	case "send": // send checkout orders user-1 "order #1" [partition=0] [as=r1]; a key of - is none
 		return "", true, e.send(a)
+	case "fill": // fill checkout orders 300 value="…": so many records without a key, their number behind the value
+		return "", true, e.fill(a)
 	case "every": // every checkout 10ms orders user-1 user-2
 		d, err := forTime(a.word(2))
 		if err != nil {
@@ -67,6 +69,29 @@ func (e *Env) deliveries() string {
 		out = append(out, fmt.Sprintf("%s: %s", d.Name, d.Delivery))
 	}
 	return strings.Join(out, "\n")
+}
+
+// fill sends many records.
+func (e *Env) fill(a Args) error {
+	value, _ := a.take("value")
+	var n int
+	if _, err := fmt.Sscan(a.word(3), &n); err != nil || n < 1 {
+		return fmt.Errorf("fill %q: want how many records", a.word(3))
+	}
+	for i := range n {
+		e.C.Producer(a.word(1)).Send(a.word(2), nil, fmt.Sprintf("%s %d", value, i+1))
+	}
+	return nil
+}
+
+// story is the life of the record that the story calls so.
+func (e *Env) story(c *kafkasim.Cluster, name string) (string, error) {
+	for _, d := range e.Deliveries {
+		if d.Name == name {
+			return d.Delivery.In(c).Story().String(), nil
+		}
+	}
+	return "", fmt.Errorf("no record is called %s", name)
 }
 
 // consumerVerb makes consumers act.

@@ -19,6 +19,7 @@ package simtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,16 +106,18 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return e.describe(args)
 	case "quorum": // quorum: kafka-metadata-quorum.sh describe --status and --replication
 		return e.quorum(), nil
-	case "dump": // dump orders-0 [2]: kafka-dump-log.sh --print-data-log, of the leader or of a broker
+	case "dump": // dump orders-0 [2] [short]: kafka-dump-log.sh --print-data-log, of the leader or of a broker
 		topic, id, err := partition(args.word(0))
 		if err != nil {
 			return "", err
 		}
+		short := slices.Contains(args.plain, "short")
+		args.plain = slices.DeleteFunc(args.plain, func(s string) bool { return s == "short" })
 		brokers, err := args.numbers(1)
 		if err != nil {
 			return "", err
 		}
-		return e.C.DumpLog(topic, id, brokers...).String(), nil
+		return dumped(e.C.DumpLog(topic, id, brokers...).String(), short), nil
 	case "show": // show orders-0 | deliveries | producers | consumers | brokers | inflight | counters | script
 		return e.show(args)
 	case "check": // check: the invariants; check broken: those that do not hold

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kafkalab/kafkasim"
@@ -28,7 +29,7 @@ func (e *Env) describe(a Args) (string, error) {
 
 func (e *Env) show(a Args) (string, error) {
 	if len(a.plain) == 0 {
-		return "", fmt.Errorf("show what? orders-0, deliveries, producers, consumers, brokers, controllers, inflight, counters or script")
+		return "", fmt.Errorf("show what? orders-0, deliveries, story:NAME, producers, metrics:PRODUCER, consumers, brokers, controllers, inflight, counters, costs or script")
 	}
 	var out []string
 	for _, what := range a.plain {
@@ -66,11 +67,19 @@ func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
 		return c.InFlight().String(), nil
 	case "rules":
 		return c.Rules().String(), nil
+	case "costs":
+		return c.Costs().String(), nil
 	case "counters":
 		return c.Counters().String(), nil
 	case "script":
 		return c.Script().String(), nil
 	default:
+		if name, ok := strings.CutPrefix(what, "metrics:"); ok {
+			return c.Producer(name).Metrics().String(), nil
+		}
+		if name, ok := strings.CutPrefix(what, "story:"); ok {
+			return e.story(c, name)
+		}
 		topic, id, err := partition(what)
 		if err != nil {
 			return "", err
@@ -132,4 +141,13 @@ func (e *Env) quorum() string {
 		out = append(out, strings.TrimRight(strings.Join(cells, " "), " "))
 	}
 	return strings.Join(out, "\n")
+}
+
+// dumped is what the dump tool prints; short without the lines of records.
+func dumped(text string, short bool) string {
+	if !short {
+		return text
+	}
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return strings.HasPrefix(s, "|") })
+	return strings.Join(lines, "\n")
 }
