@@ -20,18 +20,30 @@ var ruleID = regexp.MustCompile(`\b(R1\.16b|R2\.11[bc]|R\d+\.\d+|[PCTO]-\d+)[a-z
 // ruleRange is a run of rules: "P-82 to P-86", "R3.15–R3.18".
 var ruleRange = regexp.MustCompile(`\b([PCTO]-|R\d\.)(\d+)(?: to |–)(?:[PCTO]-|R\d\.)(\d+)`)
 
-// replicationRules are all R-rules: every one must be listed.
-func replicationRules() []string {
-	list := []string{"R1.16b", "R2.11b", "R2.11c"}
-	for _, r := range []struct {
-		chapter string
-		last    int
-	}{{"R1.", 32}, {"R2.", 24}, {"R3.", 35}, {"R4.", 11}, {"R7.", 15}} {
-		for n := 1; n <= r.last; n++ {
-			list = append(list, r.chapter+itoa(n))
+// chapter is a run of rules of one kind: prefix and number, from the first to the last.
+type chapter struct {
+	prefix      string
+	first, last int
+}
+
+// complete are the kinds of rules of which every one must be listed, with its place in Kafka, and proved by a test.
+var complete = []struct {
+	kind     string
+	extra    []string
+	chapters []chapter
+}{
+	{"R", []string{"R1.16b", "R2.11b", "R2.11c"}, []chapter{{"R1.", 1, 32}, {"R2.", 1, 24}, {"R3.", 1, 35}, {"R4.", 1, 11}, {"R7.", 1, 15}}},
+	{"P", nil, []chapter{{"P-", 1, 6}, {"P-", 10, 23}, {"P-", 30, 42}, {"P-", 50, 57}, {"P-", 60, 77}, {"P-", 80, 92}, {"P-", 100, 108}}},
+}
+
+// isComplete tells whether a rule is of a kind of which every one must be listed.
+func isComplete(id string) bool {
+	for _, c := range complete {
+		if strings.HasPrefix(id, c.kind) {
+			return true
 		}
 	}
-	return list
+	return false
 }
 
 // sources calls f with every Go file and story that may cite a rule.
@@ -51,7 +63,8 @@ func sources(t *testing.T, f func(path, text string)) {
 	}
 }
 
-// listed reads FIDELITY.md: the state of every rule. A rule of replication has a fourth column, its place in Kafka.
+// listed reads FIDELITY.md: the state of every rule. Where all of a kind are listed there is a fourth column, the
+// rule's place in Kafka.
 func listed(t *testing.T) map[string]string {
 	state := map[string]string{}
 	file, err := os.Open("FIDELITY.md")
@@ -74,7 +87,7 @@ func listed(t *testing.T) map[string]string {
 		if strings.TrimSpace(cells[3]) == "" {
 			t.Errorf("%s: no word about it", id)
 		}
-		if replication := id[0] == 'R'; replication && (len(cells) != 6 || !kafkaPlace.MatchString(cells[4])) || !replication && len(cells) != 5 {
+		if placed := isComplete(id); placed && (len(cells) != 6 || !kafkaPlace.MatchString(cells[4])) || !placed && len(cells) != 5 {
 			t.Errorf("%s: its columns are %q", id, cells[1:len(cells)-1])
 		}
 		state[id] = s
@@ -109,7 +122,7 @@ func citations(t *testing.T, state map[string]string) (code, tests map[string]bo
 }
 
 // FIDELITY.md and the code agree: what is cited is listed, and what is called modelled is cited, in code and, if
-// it is a rule of replication, in a test.
+// all rules of its kind are listed, in a test.
 func TestFidelityIsWhatTheCodeCites(t *testing.T) {
 	state := listed(t)
 	code, tests := citations(t, state)
@@ -118,36 +131,43 @@ func TestFidelityIsWhatTheCodeCites(t *testing.T) {
 		case s != "modelled":
 		case !code[id] && !tests[id]:
 			t.Errorf("%s is called modelled, and nothing cites it", id)
-		case id[0] == 'R' && !code[id]:
+		case isComplete(id) && !code[id]:
 			t.Errorf("%s is called modelled, and no code cites it", id)
-		case id[0] == 'R' && !tests[id]:
+		case isComplete(id) && !tests[id]:
 			t.Errorf("%s is called modelled, and no test cites it", id)
 		}
 	}
 }
 
-// Every rule of replication is listed, nothing else is, and few are absent.
-func TestFidelityListsEveryReplicationRule(t *testing.T) {
+// Of some kinds every rule is listed, nothing else is, and few are absent.
+func TestFidelityListsEveryRule(t *testing.T) {
 	state := listed(t)
-	all, absent, rows := replicationRules(), 0, 0
-	for _, id := range all {
-		switch state[id] {
-		case "":
-			t.Errorf("%s is not listed", id)
-		case "absent":
-			absent++
+	for _, kind := range complete {
+		all, absent, rows := kind.extra, 0, 0
+		for _, c := range kind.chapters {
+			for n := c.first; n <= c.last; n++ {
+				all = append(all, c.prefix+itoa(n))
+			}
 		}
-	}
-	for id := range state {
-		if id[0] == 'R' {
-			rows++
+		for _, id := range all {
+			switch state[id] {
+			case "":
+				t.Errorf("%s is not listed", id)
+			case "absent":
+				absent++
+			}
 		}
-	}
-	if rows != len(all) {
-		t.Errorf("%d rules of replication are listed, there are %d", rows, len(all))
-	}
-	if absent*20 > len(all) {
-		t.Errorf("%d of %d rules are absent", absent, len(all))
+		for id := range state {
+			if strings.HasPrefix(id, kind.kind) {
+				rows++
+			}
+		}
+		if rows != len(all) {
+			t.Errorf("%d %s-rules are listed, there are %d", rows, kind.kind, len(all))
+		}
+		if absent*20 > len(all) {
+			t.Errorf("%d of %d %s-rules are absent", absent, len(all), kind.kind)
+		}
 	}
 }
 

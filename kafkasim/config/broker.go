@@ -12,6 +12,8 @@ func brokerRows() []Property {
 
 func brokerModelled() []Property {
 	return []Property{
+		number("producer.id.expiration.ms", "86400000", "ms", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.ProducerIDExpirationMs }),
+			"How long a log remembers the sequence of a producer that sends nothing to it; looked at every ten minutes."),
 		protocol("security.inter.broker.protocol", b(func(c *Broker) any { return &c.InterBrokerProtocol }),
 			"Whether connections between brokers are encrypted; then leaders must copy what followers fetch."),
 		ms("replica.lag.time.max.ms", "30000", b(func(c *Broker) any { return &c.ReplicaLagTimeMaxMs }),
@@ -150,7 +152,6 @@ var brokerAbsentNames = []struct {
 		{"group.share.session.timeout.ms", "45000"}, {"share.coordinator.state.topic.min.isr", "2"}, {"share.coordinator.state.topic.num.partitions", "50"},
 		{"share.coordinator.state.topic.replication.factor", "3"},
 	}},
-	{"the producer's own state in a log goes with its records", [][2]string{{"producer.id.expiration.ms", "86400000"}}},
 	{"loading takes a time for each record", [][2]string{{"transaction.state.log.load.buffer.size", "5242880"}}},
 	{needsTwoPhase, [][2]string{{"transaction.two.phase.commit.enable", "false"}}},
 	{"topics are made by CreateTopic", [][2]string{{"auto.create.topics.enable", "true"}, {"create.topic.policy.class.name", "null"}, {"alter.config.policy.class.name", "null"}}},

@@ -30,6 +30,7 @@ type Broker struct {
 	QuorumFetchTimeoutMs               int64    // controller.quorum.fetch.timeout.ms
 	QuorumRequestTimeoutMs             int64    // controller.quorum.request.timeout.ms
 	QuorumRetryBackoffMs               int64    // controller.quorum.retry.backoff.ms
+	ProducerIDExpirationMs             int64    // producer.id.expiration.ms
 	InterBrokerProtocol                Protocol // security.inter.broker.protocol
 	Topic                              Topic    // defaults for topics that do not set their own
 	OffsetsTopic                       InternalTopic

@@ -1,6 +1,7 @@
 // Accumulator: the producer's batches before they are sent.
 //
-// Each partition has a queue of batches, and a record is tried on the last one only (P-30). Sizes are
+// Each partition has a queue of batches, and a record is tried on the last one only (P-30), which keeps the order of
+// send() within a partition, and nowhere else (P-57). Sizes are
 // counted to the byte while records arrive, so that a batch ends exactly where Kafka's does (P-31, P-32).
 //
 // Kafka: RecordAccumulator, ProducerBatch, MemoryRecordsBuilder, BufferPool. Simplified: one application
@@ -276,7 +277,9 @@ func (a *AccPart) popFront() int32 {
 	return slot
 }
 
-// reenqueue puts a batch that failed back: at the front (P-68), or with sequence numbers in their order.
+// reenqueue puts a batch that failed back: at the front (P-68), or with sequence numbers in their order. Without
+// numbers a batch that is in flight already overtakes it for good (P-69), and one that was written is written
+// again (P-70).
 func (p *Producer) reenqueue(slot int32) {
 	b := &p.Live[slot]
 	part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]

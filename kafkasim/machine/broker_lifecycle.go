@@ -290,6 +290,7 @@ func (s *State) shutDown(b *Broker) {
 			if !s.mutant(StopsWithoutFlush) {
 				s.flushLog(b, r)
 			}
+			r.Log.TakeSnapshot()
 		}
 		if len(b.offlineDirs()) == 0 {
 			b.CleanEpoch = b.Lifecycle.Epoch

@@ -27,6 +27,8 @@ const (
 	FollowerReads
 	StickyByBatch
 	HighWatermarkWaits
+	StateOutlastsRecords
+	AnyFirstSequence
 	TruncationOnFetch
 	EpochCacheCut
 	AlterISR

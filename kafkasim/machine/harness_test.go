@@ -21,12 +21,12 @@ func kafkaDefaults() config.Broker {
 		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,
 		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000, LogFlushSchedulerIntervalMs: never,
 		QuorumElectionTimeoutMs: 1000, QuorumFetchTimeoutMs: 2000, QuorumRequestTimeoutMs: 2000, QuorumRetryBackoffMs: 20,
-		Topic: topicDefaults(),
+		ProducerIDExpirationMs: 86_400_000, Topic: topicDefaults(),
 	}
 }
 
 func topicDefaults() config.Topic {
-	return config.Topic{MinInSyncReplicas: 1, MaxMessageBytes: 1048588, SegmentBytes: 1 << 30, FlushMessages: never, FlushMs: never}
+	return config.Topic{MinInSyncReplicas: 1, MaxMessageBytes: 1048588, SegmentBytes: 1 << 30, FlushMessages: never, FlushMs: never, Compression: config.CompressionProducer}
 }
 
 type bench struct {

@@ -8,7 +8,8 @@ import (
 // Produce, on the leader.
 //
 // acks=0 is appended and never answered; acks=1 is answered after the append to the page cache; acks=all
-// waits in the purgatory until the high watermark has passed the last record (R1.13 to R1.15). Produce
+// waits in the purgatory until the high watermark has passed the last record (R1.13 to R1.15, P-74 to P-76), and gets
+// nothing while the ISR is too small (P-77). Produce
 // carries no leader epoch, so a leader that does not know it was deposed cannot tell a client that does not
 // know either (R1.11).
 //
@@ -111,6 +112,11 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 	}
 	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
 	if p.Batch.ProducerID >= 0 {
+		if s.expireProducers(r); s.unknownProducer(r, &p.Batch) {
+			x := fail(UNKNOWN_PRODUCER_ID)
+			x.Result.LogStartOffset = r.Log.LogStart
+			return x
+		}
 		verdict, seen := r.Log.CheckSequence(&p.Batch)
 		if s.mutant(AppendsDuplicates) && verdict == partlog.Duplicate || s.mutant(IgnoresSequence) && verdict == partlog.OutOfOrder {
 			verdict = partlog.Append

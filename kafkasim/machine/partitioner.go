@@ -2,7 +2,7 @@
 //
 // The order of decision is P-10: the partition named on the record, a configured partitioner (here a
 // table of keys), the key's murmur2 hash, and for what is left the sticky partition of KIP-794, which
-// changes by bytes and not by records.
+// changes by bytes and not by records (P-16).
 //
 // Kafka: KafkaProducer.partition, BuiltInPartitioner, Utils.murmur2 (KIP-480, KIP-794).
 package machine

@@ -27,12 +27,13 @@ type Sequences struct {
 	Epoch      int16
 	Next       int32   // the next batch's base sequence
 	LastAcked  int32   // -1 for none
+	AckedTo    int64   // the largest offset acknowledged, -1 for none (P-89)
 	InFlight   []int32 // slots of batches with a number that are not decided, by number
 	Unresolved int32   // a sent batch expired: the number after it, -1 for none (P-90)
 	Renumber   bool    // from 0 with the next epoch
 }
 
-var noSequences = Sequences{ID: -1, Epoch: -1, LastAcked: -1, Unresolved: -1}
+var noSequences = Sequences{ID: -1, Epoch: -1, LastAcked: -1, AckedTo: -1, Unresolved: -1}
 
 // maxProducerEpoch is the last epoch of a producer id; after it a new id is asked for (P-88).
 const maxProducerEpoch = 1<<15 - 1
@@ -92,8 +93,11 @@ func nextSequence(seq, by int32) int32 {
 }
 
 // sequenceAcked takes over that a batch is written.
-func (p *Producer) sequenceAcked(part *AccPart, slot int32) {
+func (p *Producer) sequenceAcked(part *AccPart, slot int32, base int64) {
 	b := &p.Live[slot].Batch
+	if base >= 0 {
+		part.AckedTo = max(part.AckedTo, base+int64(b.Records.Count)-1)
+	}
 	if b.BaseSequence < 0 || b.ProducerEpoch != part.Epoch || b.ProducerID != part.ID {
 		return
 	}
@@ -170,16 +174,33 @@ func (p *Producer) bumpEpoch() {
 			if !part.Renumber {
 				continue
 			}
-			next := int32(0)
-			for _, slot := range part.InFlight {
-				b := &p.Live[slot]
-				b.Batch.ProducerID, b.Batch.ProducerEpoch, b.Batch.BaseSequence = p.ProducerID, p.ProducerEpoch, next
-				b.Reset = true
-				next = nextSequence(next, b.Batch.Records.Count)
-			}
-			part.ID, part.Epoch, part.Next, part.LastAcked = p.ProducerID, p.ProducerEpoch, next, -1
+			p.restartSequences(part)
 			part.Unresolved, part.Renumber = -1, false
 		}
+	}
+}
+
+// restartSequences numbers the partition's batches in flight from 0.
+func (p *Producer) restartSequences(part *AccPart) {
+	next := int32(0)
+	for _, slot := range part.InFlight {
+		b := &p.Live[slot]
+		b.Batch.ProducerID, b.Batch.ProducerEpoch, b.Batch.BaseSequence = p.ProducerID, p.ProducerEpoch, next
+		b.Reset = true
+		next = nextSequence(next, b.Batch.Records.Count)
+	}
+	part.ID, part.Epoch, part.Next, part.LastAcked = p.ProducerID, p.ProducerEpoch, next, -1
+}
+
+// unknown reacts to UNKNOWN_PRODUCER_ID (P-89), which brokers before 2.5 answer: the batch is always tried again.
+// If all that was acknowledged is gone from the log, it was deleted, and the numbers may begin at 0 in the same epoch.
+func (p *Producer) unknown(part *AccPart, b *LiveBatch, logStart int64) {
+	switch {
+	case logStart < 0 || b.Reset:
+	case part.AckedTo < logStart:
+		p.restartSequences(part)
+	default:
+		p.renumber(part)
 	}
 }
 

@@ -11,7 +11,7 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 	part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]
 	part.Muted = false
 	if r.Error == NONE {
-		p.sequenceAcked(part, slot)
+		p.sequenceAcked(part, slot, r.BaseOffset)
 		if b.Status == batchInFlight {
 			s.acked(p, b, r.BaseOffset)
 		}
@@ -34,7 +34,7 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 		p.forget(slot)
 		return
 	}
-	if s.canRetry(p, part, b, r.Error) {
+	if s.canRetry(p, part, b, r) {
 		s.retry(p, slot, r.Error)
 		return
 	}
@@ -43,15 +43,20 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 }
 
 // canRetry tells whether a failed batch is tried again (P-60).
-func (s *State) canRetry(p *Producer, part *AccPart, b *LiveBatch, why Code) bool {
+func (s *State) canRetry(p *Producer, part *AccPart, b *LiveBatch, r *ProduceResult) bool {
 	if s.Now-b.Created >= p.Config.DeliveryTimeoutMs*ms || b.Attempts >= p.Config.Retries {
 		return false
 	}
-	if p.Config.EnableIdempotence && why == OUT_OF_ORDER_SEQUENCE_NUMBER {
+	switch {
+	case !p.Config.EnableIdempotence:
+	case r.Error == OUT_OF_ORDER_SEQUENCE_NUMBER:
 		p.outOfOrder(part, b)
 		return true
+	case r.Error == UNKNOWN_PRODUCER_ID:
+		p.unknown(part, b, r.LogStartOffset)
+		return true
 	}
-	return why.retriable()
+	return r.Error.retriable()
 }
 
 // retry puts a batch back for another attempt.
@@ -66,7 +71,8 @@ func (s *State) retry(p *Producer, slot int32, why Code) {
 		A: int64(b.Batch.Records.Count), Text: why.String()})
 }
 
-// acked tells the application that a batch is written.
+// acked tells the application that a batch is written. Answers come in the order of the requests, so a partition's
+// batches are acknowledged as they were sent (P-72).
 func (s *State) acked(p *Producer, b *LiveBatch, base int64) {
 	count := b.Batch.Records.Count
 	o := p.Outcomes.at(b.Batch.Serial)

@@ -418,3 +418,29 @@ func TestStaleMetadataIsIgnored(t *testing.T) {
 		t.Errorf("the client believes %+v, want leader 2 in epoch 6", got)
 	}
 }
+
+// P-50: one pass sends to the brokers that can take a request and gives up what is too old for one that cannot, also
+// for a partition that is ready.
+func TestOnePassP50(t *testing.T) {
+	f := newFake(t, 2, 2)
+	props := producerProps()
+	props.LingerMs, props.MaxInFlight, props.DeliveryTimeoutMs, props.BatchRecords = 0, 1, 2500, 1
+	p := f.producer(props)
+	f.warm(p)
+	f.produce = func(_ *fake, e Event, _ ProduceRequest) (ProduceResponse, bool) { return ProduceResponse{}, e.To != 1 }
+	out, waits := f.send(p, 0, "in flight to broker 1"), f.send(p, 0, "behind it")
+	f.at(2599)
+	f.produce = func(_ *fake, e Event, r ProduceRequest) (ProduceResponse, bool) {
+		return ProduceResponse{Parts: []ProduceResult{{TP: r.Parts[0].TP, BaseOffset: 7}}}, e.To != 1
+	}
+	sent := f.sentAt()
+	f.at(2600)
+	other := f.send(p, 1, "to broker 2")
+	f.at(2603)
+	f.want(p, out, DeliveryFailed, -1, 2600)
+	f.want(p, waits, DeliveryFailed, -1, 2600)
+	f.want(p, other, DeliveryAcked, 7, 2602)
+	if got := f.sentAt(); len(got) != len(sent)+1 {
+		t.Errorf("%d requests after it, want one more than %d: broker 1 can take none", len(got), len(sent))
+	}
+}

@@ -147,6 +147,9 @@ func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
 		if y.ProducerID != x.ProducerID {
 			continue
 		}
+		if x.MaxTimestamp-y.MaxTimestamp >= w.s.World.Broker.ProducerIDExpirationMs {
+			return // the leader may have forgotten the producer in between (P-86)
+		}
 		next := int32((int64(y.BaseSequence) + int64(y.Records.Len())) & 0x7fffffff)
 		if y.ProducerEpoch != x.ProducerEpoch {
 			next = 0

@@ -26,7 +26,9 @@ type Log struct {
 	Sealed        []Segment
 	Active        Segment
 	Epochs        Epochs
-	Producers     []ProducerEntry // by ID
+	Producers     []ProducerEntry    // by ID
+	Snapshots     []ProducerSnapshot // by Offset
+	Expired       int64              // ms: producers that were silent since before it are forgotten
 }
 
 // Unshare makes a log that was copied by assignment live on independently of its original. Both go on sharing
@@ -39,6 +41,7 @@ func (l *Log) Unshare() {
 	l.Sealed = l.Sealed[:len(l.Sealed):len(l.Sealed)]
 	l.Active.Batches.clip()
 	l.Epochs = l.Epochs[:len(l.Epochs):len(l.Epochs)]
+	l.Snapshots = l.Snapshots[:len(l.Snapshots):len(l.Snapshots)]
 	if l.Producers != nil {
 		l.Producers = append(make([]ProducerEntry, 0, len(l.Producers)), l.Producers...)
 	}
@@ -87,6 +90,7 @@ func (l *Log) Roll(base int64) {
 	l.Sealed = append(l.Sealed, l.Active)
 	l.Active = Segment{BaseOffset: base}
 	l.Flushed = max(l.Flushed, base)
+	l.TakeSnapshot()
 }
 
 // SetHighWatermark moves the high watermark, clamped into [LogStart, End] (R1.1), and tells whether it moved.

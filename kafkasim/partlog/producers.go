@@ -18,6 +18,7 @@ type SeenBatch struct {
 // ProducerEntry is what a log knows of one producer: its epoch and its last batches, oldest first.
 type ProducerEntry struct {
 	ID      int64
+	Last    int64 // ms: the timestamp of its last batch (P-86)
 	Epoch   int16
 	Count   int8
 	Batches [remembered]SeenBatch
@@ -85,6 +86,7 @@ func (l *Log) remember(b *Batch) {
 	}
 	p.Batches[p.Count] = SeenBatch{b.BaseSequence, lastSequence(b), b.BaseOffset, b.NextOffset()}
 	p.Count++
+	p.Last = b.MaxTimestamp
 }
 
 // producer finds the entry of a producer id, or where it belongs.
@@ -93,19 +95,19 @@ func (l *Log) producer(id int64) (int, bool) {
 	return i, i < len(l.Producers) && l.Producers[i].ID == id
 }
 
-// rebuildProducers reads the producer state from the log again, after a truncation or a restart.
+// rebuildProducers reads the producer state again, after a truncation or a restart: from the newest snapshot, and
+// from the log what came after it.
 func (l *Log) rebuildProducers() {
-	if len(l.Producers) == 0 && !l.idempotent() {
+	if len(l.Producers) == 0 && len(l.Snapshots) == 0 && !l.idempotent() {
 		return
 	}
-	l.Producers = nil
-	for i := range l.Sealed {
-		for b := range l.Sealed[i].Batches.All() {
-			l.remember(b)
+	known := l.loadSnapshot()
+	for i := 0; i <= len(l.Sealed); i++ {
+		for b := range l.segment(i).Batches.All() {
+			if b.BaseOffset >= known {
+				l.remember(b)
+			}
 		}
-	}
-	for b := range l.Active.Batches.All() {
-		l.remember(b)
 	}
 }
 

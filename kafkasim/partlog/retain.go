@@ -48,6 +48,7 @@ func (l *Log) DeleteOld(expired func(s *Segment, next int64) bool) (start int64,
 		l.Roll(l.End)
 	}
 	l.Sealed = append([]Segment(nil), l.Sealed[n:]...) // moved, so that what is deleted is not kept in memory
+	l.dropSnapshots(l.segment(0).BaseOffset-1, l.End)
 	return l.segment(0).BaseOffset, true
 }
 

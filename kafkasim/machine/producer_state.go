@@ -1,0 +1,27 @@
+package machine
+
+import "kafkalab/kafkasim/partlog"
+
+// Producer state on the leader: how long a log remembers a producer (P-86, P-89).
+//
+// Kafka: ProducerStateManager.removeExpiredProducers, ProducerAppendInfo.checkSequence. A task looks for expired
+// producers every ten minutes; here they go when somebody could notice, at the next append, if the task
+// would have come by.
+
+// producerExpirationCheckMs is producer.id.expiration.check.interval.ms.
+const producerExpirationCheckMs = 600_000
+
+// expireProducers drops what the log should not remember any more when a producer's batch comes.
+func (s *State) expireProducers(r *Replica) {
+	now := s.Now / ms
+	r.Log.ExpireProducers(now - now%producerExpirationCheckMs - s.World.Broker.ProducerIDExpirationMs)
+	if s.World.Rules.Without(StateOutlastsRecords) {
+		r.Log.ForgetRemoved()
+	}
+}
+
+// unknownProducer tells whether a batch of a producer without state is refused for its sequence. Since 2.5 any first
+// sequence will do (P-86).
+func (s *State) unknownProducer(r *Replica, b *partlog.Batch) bool {
+	return s.World.Rules.Without(AnyFirstSequence) && b.BaseSequence != 0 && !r.Log.Knows(b.ProducerID)
+}
