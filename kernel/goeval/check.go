@@ -25,8 +25,8 @@ type checked struct {
 	funcs []*ast.FuncDecl
 	defs  []definition
 	old   map[string]types.Object // what the names meant before
+	back  map[string]bool         // names that mean again what they meant before
 	late  []*lateMethod
-	notes []string // what keeps an old meaning of a name
 }
 
 // definition is a name that a cell defines, and the statement that does.
@@ -44,10 +44,11 @@ type problem struct {
 // check type-checks a parsed cell in the scope of the session. On success the session's names are those
 // of the cell; restore takes that back.
 func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
-	c := &checked{parsed: p, old: map[string]types.Object{}}
+	c := &checked{parsed: p, old: map[string]types.Object{}, back: map[string]bool{}}
 	b := &builder{e: e, c: c, file: &ast.File{Name: ast.NewIdent("main")}}
 	defer func() {
 		if ok == nil { // also when the cell is refused
+			e.fresh = c.newTypes(e)
 			c.undo(e)
 		}
 	}()
@@ -91,6 +92,7 @@ func (c *checked) restore(e *Engine, which func(name string) bool) {
 		if !which(name) {
 			continue
 		}
+		c.back[name] = true
 		if obj == nil {
 			delete(scope, name)
 		} else {

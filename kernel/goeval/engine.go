@@ -5,8 +5,10 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"math"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -57,6 +59,7 @@ type Engine struct {
 	// dependents and older say who keeps the old meanings of names; guarded by checking.
 	dependents map[string]*dependent
 	older      map[string][]*source
+	fresh      map[string]*types.TypeName // types that the cell now checked declares anew, if it fails
 	running    *running
 	closed     bool
 }
@@ -84,6 +87,9 @@ func New(opts Options) (*Engine, error) {
 	e.machine = exec.NewMachine(e.fset)
 	e.machine.MaxAlloc = uintptr(e.memoryLimit() / 2)
 	e.machine.Room = e.room
+	if opts.Capture && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(int64(e.memoryLimit())) // collect before it is reached
+	}
 	e.machine.Symbol = e.symbol
 	e.machine.Intrinsic = e.intrinsic
 	e.machine.Print = func(run *exec.Run, text string) { e.write(run, "stderr", text) }

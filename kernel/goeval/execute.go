@@ -103,16 +103,21 @@ func (p *performance) source(src *source) kernel.Outcome {
 	if failure != nil {
 		return kernel.Outcome{Failure: failure}
 	}
-	for _, note := range c.notes {
-		e.write(run, "stderr", note)
-	}
 	stop := e.watch(run)
 	res := prog.Run(run)
 	stop()
-	if f := e.failureOf(src, res); f != nil {
-		e.checking.Lock()
+	f := e.failureOf(src, res)
+	e.checking.Lock()
+	if f != nil {
 		c.restore(e, func(name string) bool { return c.after(name, res.Reached) })
-		e.checking.Unlock()
+	}
+	notes := e.staleNotes(c)
+	e.rememberUses(c)
+	e.checking.Unlock()
+	for _, note := range notes {
+		e.write(run, "stderr", note)
+	}
+	if f != nil {
 		return kernel.Outcome{Failure: f}
 	}
 	result := e.show(run, res.Values)
@@ -148,10 +153,7 @@ func (e *Engine) prepare(src *source) (prog *exec.Program, c *checked, failure *
 	if probs != nil {
 		return nil, nil, e.compileFailure(kindOfProblems(probs), probs)
 	}
-	prog = e.compile(c)
-	c.notes = e.staleNotes(c)
-	e.rememberUses(c)
-	return prog, c, nil
+	return e.compile(c), c, nil
 }
 
 // compile turns a checked cell into closures and binds its functions.

@@ -3,6 +3,7 @@ package goeval
 import (
 	"fmt"
 	"go/scanner"
+	"path"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -54,6 +55,7 @@ func kindOfProblems(probs []problem) string {
 
 // compileFailure shows errors of the type checker and refusals.
 func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
+	defer func() { e.fresh = nil }()
 	f := &kernel.Failure{Name: name}
 	for i, p := range probs {
 		if i == 10 {
@@ -66,8 +68,10 @@ func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 		} else {
 			f.Traceback = append(f.Traceback, src.excerpt(line, col, p.msg)...)
 		}
-		if note := e.twoTypes(p.msg); note != "" {
-			f.Traceback = append(f.Traceback, note)
+		for _, note := range []string{e.twoTypes(p.msg), e.missingImport(p.msg)} {
+			if note != "" {
+				f.Traceback = append(f.Traceback, note)
+			}
 		}
 		if i == 0 {
 			f.Value = p.msg
@@ -77,6 +81,25 @@ func (e *Engine) compileFailure(name string, probs []problem) *kernel.Failure {
 		}
 	}
 	return f
+}
+
+// missingImport says which packages an undefined name may mean; "" if there are none.
+func (e *Engine) missingImport(msg string) string {
+	name, ok := strings.CutPrefix(msg, "undefined: ")
+	if !ok {
+		return ""
+	}
+	var lines []string
+	for p := range e.imp.exps {
+		if path.Base(p) == name || strings.HasSuffix(p, "/"+name+"/v2") {
+			lines = append(lines, fmt.Sprintf("import %q", p))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	slices.Sort(lines)
+	return "a package has this name; it needs: " + strings.Join(lines, " or ")
 }
 
 // excerpt is a message, the line it is about, and a caret under the column.
@@ -195,7 +218,7 @@ func PanicText(v any) string {
 func (e *Engine) traced(name, msg string, trace []exec.Site, brief bool) *kernel.Failure {
 	f := &kernel.Failure{Name: name, Value: msg, Traceback: []string{name + ": " + msg}}
 	shown := 0
-	for _, site := range trace {
+	for _, site := range shorter(trace) {
 		if site.Func == "…" {
 			f.Traceback = append(f.Traceback, "  …")
 			continue
@@ -217,6 +240,15 @@ func (e *Engine) traced(name, msg string, trace []exec.Site, brief bool) *kernel
 		}
 	}
 	return f
+}
+
+// shorter leaves out the middle of a call chain that is longer than anyone reads.
+func shorter(trace []exec.Site) []exec.Site {
+	const head, tail = 8, 4
+	if len(trace) <= head+tail+1 {
+		return trace
+	}
+	return slices.Concat(trace[:head], []exec.Site{{Func: "…"}}, trace[len(trace)-tail:])
 }
 
 // goroutinePanicked reports a panic that ended a goroutine of a cell: compiled Go would have ended the

@@ -18,11 +18,15 @@ func (e *Engine) watch(run *exec.Run) (stop func()) {
 	limit := e.memoryLimit()
 	done := make(chan struct{})
 	check := func() bool {
-		if held() > limit {
-			run.Stop(exec.StopMemory)
-			return false
+		if held() <= limit {
+			return true
 		}
-		return true
+		runtime.GC() // garbage counts, and may be all that is too much
+		if held() <= limit {
+			return true
+		}
+		run.Stop(exec.StopMemory)
+		return false
 	}
 	sleeps := e.newSleeper()
 	go func() {

@@ -22,7 +22,7 @@ type dependent struct {
 	uses map[types.Object]bool
 }
 
-// staleNotes tells what keeps earlier meanings of the names that the cell defines again.
+// staleNotes tells what keeps earlier meanings of the names that the cell has defined again.
 func (e *Engine) staleNotes(c *checked) (notes []string) {
 	scope := elems(e.pkg.Scope())
 	again := c.declares()
@@ -133,6 +133,9 @@ func (e *Engine) rememberUses(c *checked) {
 		}
 	}
 	for _, d := range c.funcs {
+		if c.back[d.Name.Name] {
+			continue
+		}
 		if d.Recv != nil {
 			note(recvBase(d)+"."+d.Name.Name, "method "+recvBase(d)+"."+d.Name.Name, d)
 		} else if !strings.Contains(d.Name.Name, early) {
@@ -153,7 +156,7 @@ func (e *Engine) rememberUses(c *checked) {
 	scope := elems(e.pkg.Scope())
 	for _, d := range c.defs {
 		v, ok := scope[d.name].(*types.Var)
-		if !ok {
+		if !ok || c.back[d.name] {
 			continue
 		}
 		note(d.name, "var "+d.name, nil)
@@ -206,6 +209,12 @@ func namedIn(t types.Type, pkg *types.Package, into map[types.Object]bool, depth
 // twoTypes is a sentence beside a message that may be about two types of one name: the present one, and one that values
 // of earlier cells have; "" for other messages.
 func (e *Engine) twoTypes(msg string) string {
+	for _, name := range slices.Sorted(maps.Keys(e.fresh)) {
+		old := elems(e.pkg.Scope())[name]
+		if src, _, _ := e.position(old.Pos()); src != nil && e.meet(msg, name, e.fresh[name]) {
+			return fmt.Sprintf("the %s of %s is not the %s of this cell: values made before keep the old type", name, src.where(), name)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.older)) {
 		now, ok := elems(e.pkg.Scope())[name].(*types.TypeName)
 		if !ok || !e.meet(msg, name, now) {
@@ -219,6 +228,18 @@ func (e *Engine) twoTypes(msg string) string {
 		return fmt.Sprintf("the %s of %s is not the %s of %s: values made before keep the old type", name, olds[len(olds)-1].where(), name, src.where())
 	}
 	return ""
+}
+
+// newTypes lists the types of a cell that take the name of a type of an earlier one.
+func (c *checked) newTypes(e *Engine) map[string]*types.TypeName {
+	scope, found := elems(e.pkg.Scope()), map[string]*types.TypeName{}
+	for name, old := range c.old {
+		_, was := old.(*types.TypeName)
+		if now, is := scope[name].(*types.TypeName); was && is && now != old {
+			found[name] = now
+		}
+	}
+	return found
 }
 
 // meet reports whether a message is about an old type of a name: it names the type twice, or misses a member

@@ -27,6 +27,9 @@ func TestNotesAboutOldMeanings(t *testing.T) {
 		{"x := 1\ng := func() int { return x }", ""},
 		{"x := 1.5\ng := func() float64 { return x }", ""}, // everything is renewed at once
 		{"nope := undefined\ntype Q int", ""},              // a cell that does not run
+		{"var bad []int\nbad[3] = 1\nn := 3.5", ""},        // one that fails before the definition
+		{"func add(k int) string { return n }", ""},        // and has not changed what uses n
+		{"n := 3.5\nbad[3] = 1", "note: n has another type now; func add still uses that of cell [4]. To renew, run again: [20]\n"},
 	} {
 		s.stderr.Reset()
 		s.run(c.code)
@@ -51,6 +54,10 @@ func TestOldTypesMeetNew(t *testing.T) {
 		if told != want {
 			t.Errorf("%s: told %v, want %v: %+v", code, told, want, o.Failure)
 		}
+	}
+	o := s.run("type P struct{ X, Y, Z int }\nP{} == p")
+	if got := strings.Join(o.Failure.Traceback, "\n"); !strings.Contains(got, "the P of cell [2] is not the P of this cell: values made before keep the old type") {
+		t.Errorf("in one cell: %s", got)
 	}
 	if got := s.result("fmt.Sprint(p, x) + fmt.Sprint(p == x.(interface{}))"); got != "{1} {1}true" {
 		t.Errorf("old values: %s", got)
