@@ -177,7 +177,7 @@ func lateImports(segs []segment) bool {
 }
 
 // maxTypeDepth bounds types in types: the cost of comparing deep ones grows without measure.
-const maxTypeDepth = 250
+const maxTypeDepth = 300
 
 // tooDeep finds a type that is nested too deep.
 func (p *parsed) tooDeep() (at token.Pos) {
