@@ -89,17 +89,22 @@ func (p *Picture) make() {
 // MIMEBundle is the one display of a chart: the spec for the browser script, the PNG for
 // every other place, the sentence for the rest.
 func (p *Picture) MIMEBundle() map[string]any {
-	e := p.envelope
-	bundle := map[string]any{
-		MIMEChart:    map[string]any{"v": e.V, "id": e.ID, "kind": e.Kind, "h": e.H, "alt": e.Alt, "spec": e.Spec},
-		"text/plain": e.Alt,
-	}
+	e, bundle := p.envelope, p.data()
 	if png, err := p.PNG(); err != nil {
 		bundle["text/plain"] = fmt.Sprintf("%s\n(The still picture could not be drawn: %v)", e.Alt, err)
 	} else {
 		bundle["image/png"] = base64.StdEncoding.EncodeToString(png)
 	}
 	return bundle
+}
+
+// data is the bundle without the PNG.
+func (p *Picture) data() map[string]any {
+	e := p.envelope
+	return map[string]any{
+		MIMEChart:    map[string]any{"v": e.V, "id": e.ID, "kind": e.Kind, "h": e.H, "alt": e.Alt, "spec": e.Spec},
+		"text/plain": e.Alt,
+	}
 }
 
 // MIMEMetadata is the metadata that goes with MIMEBundle: the PNG's size in CSS px and the alternative

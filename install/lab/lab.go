@@ -82,7 +82,13 @@ func library(o Options) goeval.Library {
 		Hints: []goeval.Hint{{
 			Func: "kafkalab/kafkasim.Config", Arg: -1, Texts: properties,
 		}},
-		Poll: kafkasim.SetPoll,
+		Poll: func(check func()) {
+			kafkasim.SetPoll(func() {
+				check()
+				charts.Tick()
+			})
+		},
+		Display: charts.SetDisplay,
 	}
 	if o.Progress {
 		l.Progress = kafkasim.SetProgress

@@ -105,6 +105,9 @@ func New(opts Options) (*Engine, error) {
 		if l.Progress != nil {
 			l.Progress((&meter{e: e, now: time.Now}).progress)
 		}
+		if l.Display != nil {
+			l.Display(e.showAndReplace, func(f func()) { notebook{e, e.machine.Current()}.AtEnd(f) })
+		}
 	}
 	if err := e.std.start(e); err != nil {
 		return nil, err

@@ -22,6 +22,10 @@ type Library struct {
 	// Progress, if set, is given a function that long work of the library calls now and then: with what is
 	// done and how much of how much. When it lasts, the cell shows a bar.
 	Progress func(tell func(what string, done, total int64))
+	// Display, if set, is given what a library needs that redraws in place: show shows a value below the running
+	// cell and returns what replaces it, from that cell or a later one; atEnd has a function called when the
+	// running cell ends.
+	Display func(show func(v any) (update func(v any)), atEnd func(f func()))
 }
 
 // Hint proposes texts for string literals in one kind of place.

@@ -52,6 +52,11 @@ func (n notebook) Update(v any, id string) {
 	n.out().UpdateDisplay(n.e.bundle(n.run, v), id)
 }
 
+// showAndReplace is what Library.Display is given.
+func (e *Engine) showAndReplace(v any) (update func(any)) {
+	return lab.Show(notebook{e, e.machine.Current()}, v).Update
+}
+
 // Clear clears the output.
 func (n notebook) Clear(wait bool) { n.out().ClearOutput(wait) }
 

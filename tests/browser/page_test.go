@@ -230,6 +230,19 @@ func TestHostileChartsRunNothing(t *testing.T) {
 	script(t, "hostile", map[string]any{"page": fileURL(path), "kinds": kinds, "names": names})
 }
 
+func TestFiveHundredUpdatesLeakNothing(t *testing.T) {
+	var all []any
+	for _, s := range samples(t, "replay", "high-watermark", "page") {
+		all = append(all, s.envelope)
+	}
+	path := filepath.Join(t.TempDir(), "updates.html")
+	page := "<!DOCTYPE html><meta charset=utf-8><body data-jp-theme-light=true><script>" + assets.ECharts() + "</script><script>" + assets.Script() + "</script>"
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script(t, "updates", map[string]any{"page": fileURL(path), "charts": all})
+}
+
 // The picture that the browser draws is, shape by shape, the one that Go draws for the PNG.
 func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 	var pictures []any

@@ -1,0 +1,60 @@
+// A display that grows: 500 updates of one figure of each kind leak nothing, never show nothing, and leave the
+// reader's slider where it is.
+import { assert, browse, config, watch } from "./lib.mjs";
+
+await browse(async (browser) => {
+  const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+  const wrong = watch(page, { allowed: (url) => url === config.page });
+  await page.goto(config.page);
+  for (const chart of config.charts) {
+    const seen = await page.evaluate(async (chart) => {
+      const host = document.body.appendChild(document.createElement("div"));
+      let loads = 0;
+      const figure = kafkalabCharts.create(host, { loadECharts: async () => (loads++, kafkalabECharts) });
+      const spec = JSON.parse(chart.spec);
+      const part = (n) => {
+        const frames = spec.frames && { frames: spec.frames.slice(0, Math.max(2, Math.ceil((spec.frames.length * n) / 500))) };
+        const series = spec.series && { series: spec.series.map((s) => ({ ...s, points: s.points.slice(0, Math.ceil((s.points.length * n) / 500)) })) };
+        return { ...chart, spec: JSON.stringify({ ...spec, ...frames, ...series }) };
+      };
+      const drawn = () => host.querySelectorAll("svg *").length;
+      const settle = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+      figure.update(part(1), "");
+      for (let i = 0; i < 50 && !drawn(); i++) await settle();
+      const slider = host.querySelector("input[type=range]");
+      if (slider) {
+        slider.value = "0";
+        slider.dispatchEvent(new Event("input"));
+      }
+      const first = host.firstElementChild;
+      const times = [];
+      let blank = 0;
+      let jumps = 0;
+      const high = host.offsetHeight;
+      for (let n = 2; n <= 500; n++) {
+        const begun = performance.now();
+        figure.update(part(n), "");
+        for (let i = 0; i < 8; i++) await null; // a curve is drawn when the library has come
+        times.push(performance.now() - begun);
+        await settle();
+        if (drawn() < 5) blank++;
+        if (host.offsetHeight !== high) jumps++;
+      }
+      times.sort((a, b) => a - b);
+      const out = { kind: chart.kind, blank, jumps, elements: document.querySelectorAll("*").length, at: slider ? slider.value : "0", same: host.firstElementChild === first,
+        median: times[250], charts: host.querySelectorAll("svg").length, loads };
+      figure.dispose();
+      host.remove();
+      return { ...out, left: document.querySelectorAll("body *").length };
+    }, chart);
+    console.log(JSON.stringify(seen));
+    assert.equal(seen.blank, 0, "it was blank in between");
+    assert.equal(seen.jumps, 0, "its height has jumped");
+    assert.equal(seen.at, "0", "the reader's slider has moved");
+    assert.ok(seen.same, "the figure was built anew");
+    assert.ok(seen.median <= 40, `an update takes ${seen.median} ms`); // 20 on a machine of one's own
+  }
+  const left = await page.evaluate(() => document.querySelectorAll("div").length);
+  assert.equal(left, 0, "something of the figures is left on the page");
+  assert.deepEqual(wrong, []);
+});
