@@ -56,6 +56,8 @@ var elsewhere = []machine.Mutant{
 	machine.OldMetadataCounts,
 	machine.MinISRByMaximal,
 	machine.RetriesOutOfOrder,
+	machine.TakesAnySessionEpoch,
+	machine.SessionHidesHighWatermark,
 	machine.LinksReorder,
 	machine.AlterTakesFenced,
 	machine.IgnoresSequence,

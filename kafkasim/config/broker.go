@@ -20,6 +20,8 @@ func brokerModelled() []Property {
 			"How long a follower may be behind before the leader takes it out of the ISR; the leader looks every half of it."),
 		ms("replica.fetch.wait.max.ms", "500", b(func(c *Broker) any { return &c.ReplicaFetchWaitMaxMs }),
 			"How long the leader holds back a follower's fetch when there is nothing new."),
+		number("max.incremental.fetch.session.cache.slots", "1000", "", 0, maxInt, "[0,…]", b(func(c *Broker) any { return &c.MaxIncrementalFetchSessionCacheSlots }),
+			"How many fetch sessions a broker keeps. Who gets none names all its partitions in every fetch."),
 		number("replica.fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", b(func(c *Broker) any { return &c.ReplicaFetchMinBytes }),
 			"How much must be there before a follower's fetch is answered at once."),
 		number("replica.fetch.max.bytes", "1048576", "bytes", 0, maxInt, "[0,…]", b(func(c *Broker) any { return &c.ReplicaFetchMaxBytes }),
@@ -173,7 +175,7 @@ var brokerAbsentNames = []struct {
 	}},
 	{"", [][2]string{
 		{"controlled.shutdown.enable", "true"}, {"fetch.max.bytes", "57671680"}, {"fetch.purgatory.purge.interval.requests", "1000"},
-		{"max.incremental.fetch.session.cache.slots", "1000"}, {"num.replica.fetchers", "1"}, {"num.replica.alter.log.dirs.threads", "null"},
+		{"num.replica.fetchers", "1"}, {"num.replica.alter.log.dirs.threads", "null"},
 		{"producer.purgatory.purge.interval.requests", "1000"}, {"replica.fetch.response.max.bytes", "10485760"}, {"request.timeout.ms", "30000"},
 		{"max.request.partition.size.limit", "2000"}, {"unstable.api.versions.enable", "false"},
 		{"unstable.feature.versions.enable", "false"}, {"server.max.startup.time.ms", "9223372036854775807"},

@@ -33,8 +33,10 @@ type Broker struct {
 	ProducerIDExpirationMs             int64    // producer.id.expiration.ms
 	InterBrokerProtocol                Protocol // security.inter.broker.protocol
 	Topic                              Topic    // defaults for topics that do not set their own
-	OffsetsTopic                       InternalTopic
-	Transactions                       Transactions
+	// MaxIncrementalFetchSessionCacheSlots is max.incremental.fetch.session.cache.slots.
+	MaxIncrementalFetchSessionCacheSlots int64
+	OffsetsTopic                         InternalTopic
+	Transactions                         Transactions
 }
 
 // Topic holds the topic properties that are modelled.

@@ -54,6 +54,7 @@ type Broker struct {
 
 	Produces    []DelayedProduce // the produce purgatory, in the order of arrival
 	Fetches     []DelayedFetch   // the fetch purgatory, in the order of arrival
+	Sessions    []FetchSession   // of those who fetch from it, by id
 	Deletes     []DelayedDelete  // DeleteRecords that wait for followers
 	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
 

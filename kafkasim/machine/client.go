@@ -75,6 +75,7 @@ type Connection struct {
 	Failures int32  // connections that broke since the last answer
 	RetryAt  int64  // µs: no new connection before (P-65)
 	InFlight []Request
+	Session  SessionHandler // of a consumer's fetches
 	// For a producer's sender: there is something to send (within a pass), and where the last drain ended.
 	Ready     bool
 	DrainFrom PartRef
@@ -137,6 +138,9 @@ func (io *ClientIO) answered(e Event) (Request, bool) {
 // disconnect drops a connection and hands back what was in flight on it. A broken connection always asks
 // for new metadata (P-65), and the next one waits for reconnect.backoff.ms, doubled each time.
 func (s *State) disconnect(io *ClientIO, c *Connection) []Request {
+	if c.fetching() {
+		c.Session.failed()
+	}
 	lost := c.InFlight
 	c.InFlight = nil
 	wait := s.backoff(io, io.Times.ReconnectBackoff, io.Times.ReconnectBackoffMax, c.Failures, uint64(c.Broker), uint64(c.ID))
@@ -294,6 +298,7 @@ func (io *ClientIO) clone() ClientIO {
 	c.Conns = append([]Connection(nil), io.Conns...)
 	for i := range c.Conns {
 		c.Conns[i].InFlight = append([]Request(nil), c.Conns[i].InFlight...)
+		c.Conns[i].Session.Parts = slices.Clone(c.Conns[i].Session.Parts)
 	}
 	c.Timers = append([]int64(nil), io.Timers...)
 	return c

@@ -98,6 +98,14 @@ func (b *Broker) unshare() {
 		}
 	}
 	b.Fetchers = slices.Clone(b.Fetchers)
+	for i := range b.Fetchers {
+		f := &b.Fetchers[i]
+		f.Session.Parts, f.News, f.Later = slices.Clone(f.Session.Parts), slices.Clone(f.News), slices.Clone(f.Later)
+	}
+	b.Sessions = slices.Clone(b.Sessions)
+	for i := range b.Sessions {
+		b.Sessions[i].Parts, b.Sessions[i].Dirty = slices.Clone(b.Sessions[i].Parts), slices.Clone(b.Sessions[i].Dirty)
+	}
 	b.Alter.Items = slices.Clone(b.Alter.Items)
 	b.IDs.Waiting = slices.Clone(b.IDs.Waiting)
 	b.Forward.Queue = slices.Clone(b.Forward.Queue)

@@ -42,7 +42,7 @@ var shared = []string{
 	".Queue[].Payload", ".Backlog[].Payload", ".Held[].Payload", ".Waiting[].Payload", ".InFlight[].Payload", ".InFlight[].Batches",
 	".Shards[].Transactions[].Partitions", ".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR", ".Partitions[].Lossy",
 	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added", ".Brokers[].Dirs", ".Partitions[].Dirs",
-	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts",
+	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts", ".Fetches[].Request.Forgotten",
 	".Log.Sealed", ".Log.Epochs", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
 	".Buffer[].Batches", ".Image.Brokers", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",

@@ -6,7 +6,7 @@
 // arrives later waits in the buffer (consumer_fetch.go).
 //
 // Kafka: KafkaConsumer (group.protocol=classic), SubscriptionState, Fetcher, OffsetFetcher (KIP-320). Absent:
-// groups and commits, read_committed, fetch sessions, fetching from followers.
+// groups and commits, read_committed, fetching from followers.
 package machine
 
 import (
@@ -221,8 +221,9 @@ func (s *State) closeConsumer(c *Consumer) {
 	c.Parts, c.Buffer, c.WholeOf = nil, nil, ""
 	c.Poll = Poll{}
 	for i := range c.Conns {
-		if c.Conns[i].ID != 0 {
-			s.hangUpClient(&c.ClientIO, &c.Conns[i])
+		if k := &c.Conns[i]; k.ID != 0 {
+			s.endFetchSession(c, k)
+			s.hangUpClient(&c.ClientIO, k)
 		}
 	}
 }
@@ -245,18 +246,18 @@ func (s *State) consumerEvent(i int32, e Event) {
 		if !ok {
 			return
 		}
-		s.consumerAnswer(c, r, e.Payload)
+		s.consumerAnswer(c, e.From, r, e.Payload)
 	}
 	s.goOnPolling(c)
 }
 
-func (s *State) consumerAnswer(c *Consumer, r Request, answer Payload) {
+func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Payload) {
 	switch a := answer.(type) {
 	case MetadataResponse:
 		c.Meta.update(&a, s.Now)
 		c.learnPartitions()
 	case FetchResponse:
-		c.fetched(r.Payload.(FetchRequest), &a)
+		c.fetched(c.conn(from), &a)
 	case ListOffsetsResponse:
 		s.listed(c, r.Payload.(ListOffsetsRequest), &a)
 	case OffsetsForLeaderEpochResponse:

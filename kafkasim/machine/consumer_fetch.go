@@ -3,9 +3,8 @@
 // A broker is asked for all partitions at once, one request at a time, and not at all while records of it
 // wait in the buffer (C-5). Fetched records wait there, oldest first, until a poll takes them (C-6).
 //
-// Kafka: AbstractFetch, FetchBuffer, FetchCollector, CompletedFetch (KIP-320, KIP-951; KAFKA-17182).
-// Simplified: no sessions (KIP-227): each request names all partitions; after an error a partition waits
-// for retry.backoff.ms, where Kafka asks again at once.
+// Kafka: AbstractFetch, FetchBuffer, FetchCollector, CompletedFetch (KIP-227, KIP-320, KIP-951; KAFKA-17182).
+// Simplified: after an error a partition waits for retry.backoff.ms, where Kafka asks again at once.
 package machine
 
 import (
@@ -27,7 +26,8 @@ type CompletedFetch struct {
 	LeaderEpoch             int32
 }
 
-// sendFetches asks every broker for the partitions that can be fetched there (C-3, C-5).
+// sendFetches asks every broker for the partitions that can be fetched there (C-3, C-5). What the broker's
+// session knows is not said again (C-25).
 func (s *State) sendFetches(c *Consumer) {
 	for i := range c.Conns {
 		k := &c.Conns[i]
@@ -42,9 +42,41 @@ func (s *State) sendFetches(c *Consumer) {
 			}
 		}
 		if len(parts) > 0 {
-			s.clientRequest(&c.ClientIO, k, Request{Payload: FetchRequest{Replica: NoNode, BrokerEpoch: -1, MaxWaitMs: c.Config.FetchMaxWaitMs,
-				MinBytes: c.Config.FetchMinBytes, MaxBytes: c.Config.FetchMaxBytes, Parts: parts}}, true)
+			s.sendFetch(c, k, parts)
 		}
+	}
+}
+
+// sendFetch asks one broker for partitions, and no others.
+func (s *State) sendFetch(c *Consumer, k *Connection, parts []FetchPart) {
+	h, named := &k.Session, parts
+	var forgotten []TopicPartition
+	if h.full() {
+		h.begin(parts)
+	} else {
+		named = nil
+		for _, p := range slices.Clone(h.Parts) {
+			if !slices.ContainsFunc(parts, func(x FetchPart) bool { return x.TP == p.TP }) {
+				h.forget(p.TP)
+				forgotten = append(forgotten, p.TP)
+			}
+		}
+		for i := range parts {
+			if h.ask(&parts[i]) {
+				named = append(named, parts[i])
+			}
+		}
+	}
+	s.clientRequest(&c.ClientIO, k, Request{Payload: FetchRequest{Replica: NoNode, BrokerEpoch: -1, MaxWaitMs: c.Config.FetchMaxWaitMs,
+		MinBytes: c.Config.FetchMinBytes, MaxBytes: c.Config.FetchMaxBytes,
+		SessionID: h.ID, SessionEpoch: h.Epoch, Parts: named, Forgotten: forgotten}}, true)
+}
+
+// endFetchSession tells a broker on the way out that its session is needed no more; nobody waits for the answer.
+func (s *State) endFetchSession(c *Consumer, k *Connection) {
+	if k.Session.ID != 0 {
+		s.clientRequest(&c.ClientIO, k, Request{Payload: FetchRequest{Replica: NoNode, BrokerEpoch: -1,
+			SessionID: k.Session.ID, SessionEpoch: FinalFetchEpoch}}, false)
 	}
 }
 
@@ -72,16 +104,20 @@ func (c *Consumer) bufferedAt(b NodeID) bool {
 }
 
 // fetched takes an answer into the buffer. Empty ones only tell the high watermark.
-func (c *Consumer) fetched(r FetchRequest, a *FetchResponse) {
+func (c *Consumer) fetched(k *Connection, a *FetchResponse) {
+	if !k.Session.answered(a) {
+		return
+	}
 	for i := range a.Parts {
 		res := &a.Parts[i]
-		p := c.part(r.Parts[i].TP)
+		p := c.part(res.TP)
+		asked, found := k.Session.part(res.TP)
 		switch {
-		case p == nil:
+		case p == nil || !found:
 		case res.Error == NONE && len(res.Batches) == 0:
 			p.HighWatermark, p.LogStart = res.HighWatermark, res.LogStartOffset
 		default:
-			c.Buffer = append(c.Buffer, CompletedFetch{TP: p.TP, Offset: r.Parts[i].FetchOffset, Error: res.Error, Batches: res.Batches,
+			c.Buffer = append(c.Buffer, CompletedFetch{TP: p.TP, Offset: k.Session.Parts[asked].FetchOffset, Error: res.Error, Batches: res.Batches,
 				HighWatermark: res.HighWatermark, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch})
 		}
 	}

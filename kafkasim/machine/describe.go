@@ -8,6 +8,7 @@ package machine
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"kafkalab/kafkasim/partlog"
@@ -85,9 +86,7 @@ func (s *State) DescribePayload(p Payload) string {
 	case InitProducerIDResponse:
 		return "InitProducerIdResponse " + orError(p.Error, fmt.Sprintf("id %d epoch %d", p.ProducerID, p.ProducerEpoch))
 	case FetchRequest:
-		return "Fetch " + list(p.Parts, func(r FetchPart) string {
-			return fmt.Sprintf("%s from %d", s.PartitionName(r.TP), r.FetchOffset)
-		})
+		return s.fetchRequestWords(&p)
 	case DeleteRecordsRequest:
 		return "DeleteRecords " + list(p.Parts, func(r DeletePart) string {
 			return fmt.Sprintf("%s before %d", s.PartitionName(r.TP), r.Before)
@@ -99,12 +98,52 @@ func (s *State) DescribePayload(p Payload) string {
 	case NextRequest:
 		return "reads the next request of " + s.NodeName(p.Node)
 	case FetchResponse:
+		switch {
+		case p.Error != NONE:
+			return "FetchResponse " + p.Error.String()
+		case len(p.Parts) == 0:
+			return "FetchResponse nothing new"
+		}
 		return "FetchResponse " + list(p.Parts, s.fetchWords)
 	}
 	if text, ok := s.describeCluster(p); ok {
 		return text
 	}
 	return plainName(p)
+}
+
+func (s *State) fetchRequestWords(m *FetchRequest) string {
+	asked := list(s.asks(m), func(r FetchPart) string {
+		return fmt.Sprintf("%s from %d", s.PartitionName(r.TP), r.FetchOffset)
+	})
+	switch {
+	case asked == "" && m.SessionEpoch == FinalFetchEpoch && m.SessionID != 0:
+		return "Fetch ends its session"
+	case len(m.Forgotten) > 0:
+		return strings.Join(strings.Fields("Fetch "+asked+" without "+list(m.Forgotten, s.PartitionName)), " ")
+	}
+	return "Fetch " + asked
+}
+
+// asks is what a fetch asks for, in its own words and by what its session remembers: what is new comes first.
+func (s *State) asks(m *FetchRequest) []FetchPart {
+	if m.SessionEpoch <= InitialFetchEpoch {
+		return m.Parts
+	}
+	var f *FetchSession
+	for i := range s.Brokers {
+		if x := s.Brokers[i].session(m.SessionID); x != nil {
+			f = x
+		}
+	}
+	parts := slices.Clone(m.Parts)
+	for i := 0; f != nil && i < len(f.Parts); i++ {
+		p := f.Parts[i].FetchPart
+		if !slices.ContainsFunc(m.Parts, func(x FetchPart) bool { return x.TP == p.TP }) && !slices.Contains(m.Forgotten, p.TP) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
 
 func (s *State) metadataWords(t TopicMetadata) string {

@@ -148,7 +148,7 @@ func TestWhatAPeerHears(t *testing.T) {
 		}
 	}
 	// What is parked at a broker that dies is answered by the reset of its connection.
-	parked := b.ask(4, FetchRequest{MaxWaitMs: 30000, MinBytes: 1, MaxBytes: 100, BrokerEpoch: -1, Parts: []FetchPart{
+	parked := b.ask(4, FetchRequest{MaxWaitMs: 30000, MinBytes: 1, MaxBytes: 100, BrokerEpoch: -1, SessionEpoch: FinalFetchEpoch, Parts: []FetchPart{
 		{TP: TopicPartition{tp.Topic, 3}, LeaderEpoch: -1, LastFetchedEpoch: -1, MaxBytes: 100}}})
 	b.run(10 * ms)
 	conn := b.conn

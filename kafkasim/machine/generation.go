@@ -17,6 +17,7 @@ type Switch uint8
 const (
 	EpochTruncation Switch = iota
 	LastMemberStays
+	FetchSessions
 	EpochInAnswer
 	EpochBeforeRecords
 	FetchFencing

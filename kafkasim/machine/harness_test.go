@@ -17,7 +17,7 @@ func kafkaDefaults() config.Broker {
 	return config.Broker{
 		OffsetsTopic: d.OffsetsTopic, Transactions: d.Transactions,
 		ReplicaLagTimeMaxMs: 30000, ReplicaFetchWaitMaxMs: 500, ReplicaFetchMinBytes: 1, ReplicaFetchMaxBytes: 1 << 20,
-		ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
+		MaxIncrementalFetchSessionCacheSlots: 1000, ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
 		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,
 		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000, LogFlushSchedulerIntervalMs: never,
 		QuorumElectionTimeoutMs: 1000, QuorumFetchTimeoutMs: 2000, QuorumRequestTimeoutMs: 2000, QuorumRetryBackoffMs: 20,
@@ -111,6 +111,9 @@ func (b *bench) check(what string, e *Event) {
 	}
 	if e == nil || b.Seq%16 == 0 { // what looks at everything agrees
 		v = append(v, b.State.Check()...)
+		if gap := b.sessionGap(); gap != "" {
+			b.t.Fatalf("after %s: %s", what, gap)
+		}
 	}
 	v = slices.DeleteFunc(v, func(x Violation) bool { return slices.Contains(b.breaks, x.Invariant) })
 	if len(v) > 0 {
@@ -207,7 +210,7 @@ func (b *bench) produce(to NodeID, tp TopicPartition, acks int8, values ...strin
 // consume is a raw consumer fetch that does not wait.
 func (b *bench) consume(from NodeID, tp TopicPartition, offset int64, epoch int32) FetchResult {
 	b.t.Helper()
-	res := b.call(from, FetchRequest{MaxBytes: 1 << 20, MinBytes: 1, BrokerEpoch: -1, Parts: []FetchPart{
+	res := b.call(from, FetchRequest{MaxBytes: 1 << 20, MinBytes: 1, BrokerEpoch: -1, SessionEpoch: FinalFetchEpoch, Parts: []FetchPart{
 		{TP: tp, FetchOffset: offset, LeaderEpoch: epoch, LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: 1 << 20},
 	}})
 	return res.(FetchResponse).Parts[0]

@@ -62,6 +62,7 @@ func (s *State) setHighWatermark(b *Broker, r *Replica, to int64) bool {
 	if !r.Log.SetHighWatermark(to) {
 		return false
 	}
+	s.touch(b, r)
 	s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: old})
 	return true
 }
@@ -90,7 +91,7 @@ func (s *State) creditFetch(b *Broker, r *Replica, m *FetchRequest, p *FetchPart
 	raised := p.LogStartOffset > x.LogStart
 	x.End, x.LogStart = p.FetchOffset, p.LogStartOffset
 	x.LastFetchLeaderEnd = max(x.LastFetchLeaderEnd, end)
-	x.LastFetch, x.BrokerEpoch = s.Now, m.BrokerEpoch
+	x.LastFetch, x.BrokerEpoch, x.Session = s.Now, m.BrokerEpoch, 0
 	s.maybeExpandISR(b, r, x)
 	if raised {
 		s.completeDeletes(b)

@@ -110,6 +110,7 @@ func (s *State) proposeISR(b *Broker, r *Replica, change ISRChange) {
 		item.ISR = append(item.ISR, BrokerEpoch{ID: id, Epoch: epoch})
 	}
 	if s.submitAlter(b, item) {
+		s.touch(b, r)
 		r.Change = change
 		if s.mutant(ISRByProposal) {
 			r.ISR = change.ISR
@@ -124,6 +125,7 @@ func (s *State) onISRAnswer(b *Broker, sent *AlterPart, res *AlterResult) {
 		r.Change.Kind == NoChange {
 		return // metadata was faster, or the leadership has moved
 	}
+	s.touch(b, r)
 	switch res.Error {
 	case NONE:
 		if res.LeaderEpoch != r.LeaderEpoch || res.PartitionEpoch < r.PartitionEpoch {

@@ -9,21 +9,24 @@ import "slices"
 //
 // Kafka: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages, Partition.fetchRecords, DelayedFetch.
 // KIP-320 (epochs in fetches), KIP-392 (consumers may read from followers), KIP-595 (diverging epochs).
-// Simplified: no fetch sessions (R2.8), no throttling, no rack-aware redirection.
+// Simplified: no throttling, no rack-aware redirection.
 
 // fetchMaxBytes is the broker's own limit of a consumer's response (fetch.max.bytes).
 const fetchMaxBytes = 57671680
 
 // onFetch is one FetchRequest: answered at once, or parked (C-20).
 func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
-	results, bytes, urgent := s.readFetch(b, &m, true)
-	if m.MaxWaitMs <= 0 || len(m.Parts) == 0 || bytes >= m.MinBytes || urgent {
-		s.toldHighWatermark(b, m.Replica, results)
-		s.reply(b, e.From, e.Conn, e.Correlation, FetchResponse{Parts: results})
+	d := DelayedFetch{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.MaxWaitMs*1000, Request: m}
+	if code := s.openFetch(b, &d); code != NONE {
+		s.reply(b, e.From, e.Conn, e.Correlation, FetchResponse{Error: code})
 		return
 	}
-	d := DelayedFetch{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.MaxWaitMs*1000, Request: m}
-	if s.fetchReady(b, &m) {
+	results, bytes, urgent := s.readFetch(b, &d, true)
+	if m.MaxWaitMs <= 0 || d.Session == 0 && len(m.Parts) == 0 || bytes >= m.MinBytes || urgent {
+		s.answerFetch(b, &d, results)
+		return
+	}
+	if s.fetchReady(b, &d) {
 		s.finishFetch(b, &d)
 		return
 	}
@@ -34,22 +37,22 @@ func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
 // finishFetch answers a fetch that waited. The log is read again, so the answer has the high watermark of
 // now; the follower is not credited a second time (R2.5).
 func (s *State) finishFetch(b *Broker, d *DelayedFetch) {
-	results, _, _ := s.readFetch(b, &d.Request, false)
-	s.toldHighWatermark(b, d.Request.Replica, results)
-	s.reply(b, d.From, d.Conn, d.Correlation, FetchResponse{Parts: results})
+	results, _, _ := s.readFetch(b, d, false)
+	s.answerFetch(b, d, results)
 }
 
-// readFetch reads every partition of a fetch within the limits, whole batches, and at least one batch of
+// readFetch reads what a fetch asks for within the limits, whole batches, and at least one batch of
 // the first partition that has any (C-21). urgent is set by an error or a diverging log.
-func (s *State) readFetch(b *Broker, m *FetchRequest, credit bool) (results []FetchResult, bytes int64, urgent bool) {
-	results = make([]FetchResult, len(m.Parts))
+func (s *State) readFetch(b *Broker, d *DelayedFetch, credit bool) (results []FetchResult, bytes int64, urgent bool) {
+	m, parts := &d.Request, s.fetchParts(b, d)
+	results = make([]FetchResult, len(parts))
 	left, at := m.MaxBytes, -1
 	if m.Replica == NoNode {
 		left = min(left, fetchMaxBytes)
 	}
-	for i := range m.Parts {
+	for i := range parts {
 		res := &results[i]
-		n := s.readPart(b, m, &m.Parts[i], res, max(left, 0), bytes == 0, credit, &at)
+		n := s.readPart(b, m, &parts[i], res, max(left, 0), bytes == 0, credit, &at)
 		bytes += n
 		left -= n
 		if res.Error != NONE || res.Diverging.Epoch >= 0 {
@@ -160,11 +163,15 @@ func (r *Replica) checkEpoch(e int32) Code {
 
 // fetchReady tells whether a parked fetch can be answered (R1.32, R2.5, C-23): there are enough bytes below
 // the bound, an error, a diverging log, or the fetch reads an older segment.
-func (s *State) fetchReady(b *Broker, m *FetchRequest) bool {
+func (s *State) fetchReady(b *Broker, d *DelayedFetch) bool {
+	return s.partsReady(b, &d.Request, s.fetchParts(b, d))
+}
+
+func (s *State) partsReady(b *Broker, m *FetchRequest, parts []FetchPart) bool {
 	var bytes int64
 	at := -1
-	for i := range m.Parts {
-		p := &m.Parts[i]
+	for i := range parts {
+		p := &parts[i]
 		r, code := s.fetchReplica(b, m.Replica, p, &at)
 		if code != NONE {
 			return true

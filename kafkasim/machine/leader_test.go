@@ -14,7 +14,7 @@ import (
 func (b *bench) asFollower(id NodeID, tp TopicPartition, offset int64, brokerEpoch int64) FetchResult {
 	b.t.Helper()
 	r := b.broker(1).replica(tp)
-	res := b.call(1, FetchRequest{Replica: id, BrokerEpoch: brokerEpoch, MinBytes: 1, MaxBytes: 1 << 20, Parts: []FetchPart{
+	res := b.call(1, FetchRequest{Replica: id, BrokerEpoch: brokerEpoch, MinBytes: 1, MaxBytes: 1 << 20, SessionEpoch: FinalFetchEpoch, Parts: []FetchPart{
 		{TP: tp, FetchOffset: offset, LeaderEpoch: r.LeaderEpoch, LastFetchedEpoch: -1, LogStartOffset: 0, MaxBytes: 1 << 20},
 	}})
 	return res.(FetchResponse).Parts[0]

@@ -217,6 +217,8 @@ func (s *State) loseDisk(b *Broker, dirs []int32) {
 			continue
 		}
 		lost = append(lost, r.TP)
+		s.touch(b, r)
+		b.refetch(r.TP)
 		if end, hw := r.Log.End, r.Log.HighWatermark; end > 0 {
 			s.recordsLost(r.TP, b.ID)
 			*r = Replica{TP: r.TP, Dir: r.Dir, LeaderEpoch: -1, PartitionEpoch: -1}

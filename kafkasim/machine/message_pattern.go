@@ -92,21 +92,21 @@ func wordMatches(want, have string) bool {
 // MessageWords are the words of a message's line, and every partition that it is about, named there or not.
 func (s *State) MessageWords(p Payload) []string {
 	words := strings.FieldsFunc(s.DescribePayload(p), func(r rune) bool { return strings.ContainsRune(" \t\n,[]", r) })
-	for _, tp := range payloadPartitions(p) {
+	for _, tp := range s.payloadPartitions(p) {
 		words = append(words, s.PartitionName(tp))
 	}
 	return words
 }
 
 // payloadPartitions are the partitions that a message is about.
-func payloadPartitions(p Payload) []TopicPartition {
+func (s *State) payloadPartitions(p Payload) []TopicPartition {
 	switch p := p.(type) {
 	case ProduceRequest:
 		return partitionsOf(p.Parts, func(x ProducePart) TopicPartition { return x.TP })
 	case ProduceResponse:
 		return partitionsOf(p.Parts, func(x ProduceResult) TopicPartition { return x.TP })
 	case FetchRequest:
-		return partitionsOf(p.Parts, func(x FetchPart) TopicPartition { return x.TP })
+		return partitionsOf(s.asks(&p), func(x FetchPart) TopicPartition { return x.TP })
 	case FetchResponse:
 		return partitionsOf(p.Parts, func(x FetchResult) TopicPartition { return x.TP })
 	case ListOffsetsRequest:

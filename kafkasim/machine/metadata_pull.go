@@ -84,6 +84,8 @@ func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
 			changed = addChanged(changed, r.TP)
 		case ClearElrRecord, RemoveTopicRecord:
 			changed = b.Image.addTopic(changed, r.TP.Topic)
+		case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
+			s.touchAll(b, r.Broker.ID)
 		case TopicConfigRecord:
 			s.propsChanged(b, r.TP.Topic)
 		}

@@ -66,6 +66,8 @@ const (
 	ForgetsProducers                  // a truncation leaves the producer state (P-84, P-85)
 	ConsumersReadToEnd                // a consumer gets what is not committed (R1.26)
 	RetriesOutOfOrder                 // an idempotent producer sends on while a batch before is to be tried again (P-56)
+	TakesAnySessionEpoch              // a fetch session takes requests out of their turn (R2.8)
+	SessionHidesHighWatermark         // an answer leaves out a high watermark that has moved without records (R2.8)
 	LinksReorder                      // a message may overtake another on its link
 
 	// Those of the metadata quorum.

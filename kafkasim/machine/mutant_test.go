@@ -34,6 +34,8 @@ var caughtHere = []struct {
 	{OldMetadataCounts, "TestOlderMetadataChangesNothing"},
 	{MinISRByMaximal, "TestMinimumCountsTheCommittedISR"},
 	{RetriesOutOfOrder, "TestRetriesInOrderP56"},
+	{TakesAnySessionEpoch, "TestFetchSession"},
+	{SessionHidesHighWatermark, "TestG1CommitByTheNextFetch"},
 	{LinksReorder, "TestG1CommitByTheNextFetch"},
 	{AlterTakesFenced, "TestAlterPartitionRefusals"},
 	{IgnoresSequence, "TestGapInSequenceIsRefused"},

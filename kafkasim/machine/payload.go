@@ -64,7 +64,11 @@ type FetchRequest struct {
 	MaxWaitMs   int64
 	MinBytes    int64
 	MaxBytes    int64
-	Parts       []FetchPart
+	// The session that the request belongs to (KIP-227). A full one, of InitialFetchEpoch or FinalFetchEpoch,
+	// names all partitions; another one those that are new or asked otherwise than before.
+	SessionID, SessionEpoch int32
+	Parts                   []FetchPart
+	Forgotten               []TopicPartition // of the session's partitions, those that are asked for no more
 }
 
 // FetchPart is one partition of a FetchRequest.
@@ -77,8 +81,13 @@ type FetchPart struct {
 	MaxBytes         int64
 }
 
-// FetchResponse answers each partition of a FetchRequest, in its order.
-type FetchResponse struct{ Parts []FetchResult }
+// FetchResponse answers a FetchRequest: a full one for each partition, in its order, one of a session for those
+// that there is news of.
+type FetchResponse struct {
+	Error     Code  // of the session as a whole
+	SessionID int32 // 0 for none
+	Parts     []FetchResult
+}
 
 // FetchResult is one partition's answer.
 type FetchResult struct {
@@ -93,6 +102,8 @@ type FetchResult struct {
 	// Leader and LeaderEpoch are KIP-951's hint with NOT_LEADER_OR_FOLLOWER or FENCED_LEADER_EPOCH.
 	Leader      NodeID
 	LeaderEpoch int32
+	// PreferredReplica is where a consumer had better fetch (KIP-392), NoNode for here.
+	PreferredReplica NodeID
 }
 
 // EpochEnd is an epoch and the offset where it ends (R1.6); Epoch -1 and Offset -1 are "undefined".

@@ -13,16 +13,40 @@ type DelayedFetch struct {
 	Conn, Correlation uint32
 	Deadline          int64 // µs
 	Request           FetchRequest
+	Session           int32 // of a request that names only what has changed; 0 for a full one
 }
 
-// touches tells whether a fetch asks for a partition.
-func (d *DelayedFetch) touches(tp TopicPartition) bool {
+// wakes tells whether a fetch that waits can be answered because something has happened to a partition. Where one
+// byte is enough the other partitions need not be looked at: nothing has happened to them.
+func (s *State) wakes(b *Broker, d *DelayedFetch, tp TopicPartition) bool {
+	f := b.session(d.Session)
+	if d.Session != 0 && f == nil {
+		return true // evicted: nobody remembers what it asks for
+	}
+	p := d.part(f, tp)
+	switch {
+	case p == nil:
+		return false
+	case d.Request.MinBytes <= 1:
+		return s.partsReady(b, &d.Request, []FetchPart{*p})
+	}
+	return s.fetchReady(b, d)
+}
+
+// part is what a fetch asks for a partition, nil for nothing.
+func (d *DelayedFetch) part(f *FetchSession, tp TopicPartition) *FetchPart {
+	if f != nil {
+		if k, found := f.place(tp); found {
+			return &f.Parts[k].FetchPart
+		}
+		return nil
+	}
 	for i := range d.Request.Parts {
 		if d.Request.Parts[i].TP == tp {
-			return true
+			return &d.Request.Parts[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // touches tells whether a produce request waits for a partition.
@@ -53,7 +77,7 @@ func (s *State) completeFetches(b *Broker, tp TopicPartition) {
 	kept := b.Fetches[:0]
 	for i := range b.Fetches {
 		d := b.Fetches[i]
-		if !d.touches(tp) || !s.fetchReady(b, &d.Request) {
+		if !s.wakes(b, &d, tp) {
 			kept = append(kept, d)
 			continue
 		}

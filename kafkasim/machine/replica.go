@@ -67,6 +67,7 @@ type Remote struct {
 	LastCaughtUp       int64 // µs
 	BrokerEpoch        int64 // of its last fetch, -1 for none
 	SentHW             int64 // the high watermark that it was last told
+	Session            int32 // the fetch session whose requests count as its fetches, 0 for none: it has everything
 }
 
 // replica finds a broker's replica of a partition; nil when it has none.
@@ -162,6 +163,8 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 	if !found {
 		return
 	}
+	s.touch(b, &b.Replicas[i])
+	b.refetch(tp)
 	b.Replicas = slices.Delete(b.Replicas, i, i+1)
 	s.coordinatorResigned(b, tp)
 	s.completeProduces(b, tp)
@@ -173,6 +176,8 @@ func (s *State) dropReplica(b *Broker, tp TopicPartition) {
 // high watermark is what this replica knew as a follower, maybe less than what the old leader showed (R4.6).
 func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) {
 	was, sameEpoch := r.Role, reg.LeaderEpoch == r.LeaderEpoch
+	s.touch(b, r)
+	b.refetch(r.TP)
 	r.Role, r.Leader, r.Replicas = Leader, b.ID, reg.Replicas
 	s.forgets(r, reg)
 	r.ISR, r.Change = reg.ISR, ISRChange{}
@@ -259,7 +264,9 @@ func (r *Replica) sameEpochRemotes(self NodeID) {
 // leaves the fetcher alone (R2.3).
 func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration) {
 	was, before := r.Role, r.Leader
+	s.touch(b, r)
 	r.Role, r.Replicas, r.PartitionEpoch = Follower, reg.Replicas, reg.PartitionEpoch
+	b.refetch(r.TP)
 	if reg.LeaderEpoch <= r.LeaderEpoch && was == Follower {
 		return
 	}

@@ -166,5 +166,6 @@ func (s *State) appendBatch(b *Broker, r *Replica, batch partlog.Batch) {
 	segments := len(r.Log.Sealed)
 	r.Log.Append(batch, props.SegmentBytes)
 	b.Costs.appended(&batch, len(r.Log.Sealed) > segments)
+	s.touch(b, r)
 	s.storeChanged(b, r)
 }

@@ -18,6 +18,9 @@ func TestOnlyALeaderKnowsItsFollowers(t *testing.T) {
 	b.produce(1, tp, config.AcksAll, "v")
 	b.run(1000 * ms)
 	known := func(id NodeID) (list []NodeID) {
+		for i := range b.broker(id).Sessions {
+			b.broker(id).Sessions[i].settle(b.broker(id).replica(tp)) // what rests in a session is written down
+		}
 		for _, x := range b.broker(id).replica(tp).Remotes {
 			if x.End != 1 || x.BrokerEpoch != b.epochOf(x.Broker) || b.Now-x.LastCaughtUp > 1000*ms {
 				t.Errorf("broker %d believes %+v", id, x)
@@ -93,17 +96,17 @@ func TestFetchersRestartInANewEpoch(t *testing.T) {
 	tp := b.topic("orders", 1, []NodeID{1, 2, 3})
 	b.run(1000 * ms)
 	r := b.broker(2).replica(tp)
-	b.fetchError(r, r.LeaderEpoch-1, FENCED_LEADER_EPOCH)
+	b.fetchError(b.broker(2), r, r.LeaderEpoch-1, FENCED_LEADER_EPOCH)
 	if r.Failed || r.DelayedUntil != b.Now+1000*ms {
 		t.Errorf("fenced in an older epoch: failed %v, delayed by %d µs", r.Failed, r.DelayedUntil-b.Now)
 	}
 	for _, code := range []Code{UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION} {
 		r.DelayedUntil = 0
-		if b.fetchError(r, r.LeaderEpoch, code); r.Failed || r.DelayedUntil != b.Now+1000*ms {
+		if b.fetchError(b.broker(2), r, r.LeaderEpoch, code); r.Failed || r.DelayedUntil != b.Now+1000*ms {
 			t.Errorf("%v: failed %v, delayed by %d µs", code, r.Failed, r.DelayedUntil-b.Now)
 		}
 	}
-	b.fetchError(r, r.LeaderEpoch, FENCED_LEADER_EPOCH)
+	b.fetchError(b.broker(2), r, r.LeaderEpoch, FENCED_LEADER_EPOCH)
 	if !r.Failed {
 		t.Error("fenced in its own epoch it goes on")
 	}

@@ -34,6 +34,8 @@ type State struct {
 	LastDir  DirID  // the last log directory that was formatted
 	LastConn uint32 // the last connection number that a broker has taken
 
+	LastSession int32 // the last fetch session that a broker has begun
+
 	Quiet bool // nobody records a trace: no Notes are made
 
 	// Watching is set when a Watch looks at this world. Answers and Losses are what it looks at: what the

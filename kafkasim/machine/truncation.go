@@ -53,6 +53,7 @@ func (s *State) truncate(b *Broker, r *Replica, to int64) {
 	r.Aligned = false
 	epochs, producers := r.Log.Epochs, r.Log.Producers
 	cut := r.Log.TruncateTo(to)
+	s.touch(b, r)
 	if s.mutant(KeepsEpochCache) {
 		r.Log.Epochs = epochs
 	}
@@ -69,6 +70,7 @@ func (s *State) truncate(b *Broker, r *Replica, to int64) {
 func (s *State) truncateFully(b *Broker, r *Replica, start int64) {
 	end, hw, old := r.Log.End, r.Log.HighWatermark, r.Log.LogStart
 	r.Log.TruncateFullyAndStartAt(start)
+	s.touch(b, r)
 	s.noteTruncated(b, r, end, hw)
 	s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: start, B: old})
 }
@@ -76,6 +78,7 @@ func (s *State) truncateFully(b *Broker, r *Replica, start int64) {
 // raiseLogStart raises a replica's log start and says so (R7.8).
 func (s *State) raiseLogStart(b *Broker, r *Replica, to int64) {
 	if old := r.Log.LogStart; r.Log.SetLogStart(to) {
+		s.touch(b, r)
 		s.note(view.Change{Kind: view.LogStart, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.LogStart, B: old})
 		s.storeChanged(b, r)
 	}
@@ -119,9 +122,9 @@ func (s *State) onLeaderOffsets(b *Broker, e Event, m ListOffsetsResponse) {
 	if r != nil && r.follows(f.Leader) && r.LeaderEpoch == sent.LeaderEpoch {
 		switch end, start := &m.Parts[0], &m.Parts[1]; {
 		case end.Error != NONE:
-			s.fetchError(r, sent.LeaderEpoch, end.Error)
+			s.fetchError(b, r, sent.LeaderEpoch, end.Error)
 		case start.Error != NONE:
-			s.fetchError(r, sent.LeaderEpoch, start.Error)
+			s.fetchError(b, r, sent.LeaderEpoch, start.Error)
 		case end.Offset < r.Log.End && s.truncationIsFatal(b, r):
 			s.crash(b)
 			return
@@ -130,7 +133,7 @@ func (s *State) onLeaderOffsets(b *Broker, e Event, m ListOffsetsResponse) {
 		case start.Offset > r.Log.End:
 			s.truncateFully(b, r, start.Offset)
 		default:
-			s.backOff(r) // nothing to cut: the next fetch must find an answer by itself
+			s.backOff(b, r) // nothing to cut: the next fetch must find an answer by itself
 		}
 	}
 	s.fetch(b, f)

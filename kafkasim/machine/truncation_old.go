@@ -103,7 +103,7 @@ func (s *State) onEpochAnswers(b *Broker, e Event, m OffsetsForLeaderEpochRespon
 			continue
 		}
 		if a := &m.Parts[j]; a.Error != NONE {
-			s.fetchError(r, sent[j].LeaderEpoch, a.Error)
+			s.fetchError(b, r, sent[j].LeaderEpoch, a.Error)
 		} else {
 			s.truncateByAnswer(b, r, a.End)
 		}
@@ -123,6 +123,7 @@ func (s *State) truncateByAnswer(b *Broker, r *Replica, leader EpochEnd) {
 	}
 	s.truncate(b, r, to)
 	r.Truncating = !complete && len(r.Log.Epochs) > 0
+	b.refetch(r.TP)
 }
 
 // truncationIsFatal tells whether a follower whose log is longer than its leader's gives up (KAFKA-7414): it
@@ -150,6 +151,7 @@ func (s *State) writeISR(b *Broker, r *Replica, change ISRChange) {
 		return
 	}
 	s.commit(ctl, []MetadataRecord{{Kind: PartitionChangeRecord, TP: r.TP, Partition: next}})
+	s.touch(b, r)
 	r.ISR, r.PartitionEpoch = next.ISR, next.PartitionEpoch
 	if s.advanceHighWatermark(b, r) {
 		s.highWatermarkMoved(b, r.TP)

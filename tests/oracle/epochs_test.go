@@ -16,7 +16,7 @@ func init() {
 
 // fetchOf is a consumer's fetch: at an offset, believing in an epoch, after a record of another.
 func (r *replay) fetchOf(to int, tp machine.TopicPartition, offset int64, epoch, last int32) (machine.FetchResult, error) {
-	answer, ok := r.call(to, machine.FetchRequest{BrokerEpoch: -1, MinBytes: 1, MaxBytes: 1 << 20, Parts: []machine.FetchPart{{
+	answer, ok := r.call(to, machine.FetchRequest{BrokerEpoch: -1, SessionEpoch: machine.FinalFetchEpoch, MinBytes: 1, MaxBytes: 1 << 20, Parts: []machine.FetchPart{{
 		TP: tp, FetchOffset: offset, LeaderEpoch: epoch, LastFetchedEpoch: last, LogStartOffset: -1, MaxBytes: 1 << 20,
 	}}}).(machine.FetchResponse)
 	if !ok {

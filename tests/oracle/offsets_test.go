@@ -13,7 +13,7 @@ func init() {
 	operations["produced"] = (*replay).produced
 	operations["produceAfter"] = (*replay).produceAfter
 	operations["deleteRecords"] = (*replay).deleteRecords
-	operations["fetch"] = (*replay).consumerFetch
+	operations["fetch"] = (*replay).consumerFetchOrSession
 	operations["snapshotLogs"] = (*replay).snapshotLogs
 	operations["consumerStart"] = (*replay).consumerStart
 }

@@ -165,7 +165,7 @@ func (r *replay) consumerReadAll(op Operation, saw json.RawMessage) error {
 	tp := r.tp(op)
 	var got []string
 	for at := int64(0); ; {
-		answer, ok := r.call(r.leader(tp), machine.FetchRequest{BrokerEpoch: -1, MinBytes: 1, MaxBytes: 1 << 20, Parts: []machine.FetchPart{{
+		answer, ok := r.call(r.leader(tp), machine.FetchRequest{BrokerEpoch: -1, SessionEpoch: machine.FinalFetchEpoch, MinBytes: 1, MaxBytes: 1 << 20, Parts: []machine.FetchPart{{
 			TP: tp, FetchOffset: at, LeaderEpoch: -1, LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: 1 << 20,
 		}}}).(machine.FetchResponse)
 		if !ok || answer.Parts[0].Error != machine.NONE {

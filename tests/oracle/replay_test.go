@@ -38,6 +38,7 @@ type replay struct {
 	saved       map[int]machine.Replica // copies of disks, by broker
 	rounds      map[machine.TopicPartition][]round
 	pids        map[int64]string // the recording's names for producer ids, by order of appearance
+	session     int32            // the recording's session S1
 	pause       int64            // ms before each batch, so that it begins a segment
 }
 

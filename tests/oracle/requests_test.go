@@ -18,6 +18,9 @@ type produceSaw struct {
 func (r *replay) leader(tp machine.TopicPartition) int { return int(r.registration(tp).Leader) }
 
 func (r *replay) produce(op Operation, saw json.RawMessage) error {
+	if r.session != 0 {
+		return r.produceEach(op)
+	}
 	tp := r.tp(op)
 	to := int(op.num("toBroker", int64(r.leader(tp))))
 	if op.has("seq") {
@@ -106,7 +109,7 @@ func compareProduce(answer machine.Payload, saw json.RawMessage) error {
 func (r *replay) consumerFetch(op Operation, saw json.RawMessage) error {
 	tp := r.tp(op)
 	from := int(op.num("fromBroker", int64(r.leader(tp))))
-	answer, ok := r.call(from, machine.FetchRequest{BrokerEpoch: -1, MinBytes: 1, MaxBytes: 1 << 20, Parts: []machine.FetchPart{{
+	answer, ok := r.call(from, machine.FetchRequest{BrokerEpoch: -1, SessionEpoch: machine.FinalFetchEpoch, MinBytes: 1, MaxBytes: 1 << 20, Parts: []machine.FetchPart{{
 		TP: tp, FetchOffset: op.num("offset", 0), LeaderEpoch: -1, LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: 1 << 20,
 	}}}).(machine.FetchResponse)
 	if !ok {
