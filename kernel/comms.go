@@ -53,16 +53,20 @@ type Comm struct {
 	closed bool
 }
 
-// Register makes a target known; registering a name again replaces its target.
+// Register makes a target known; registering a name again replaces its target, and nil forgets it.
 func (cs *Comms) Register(name string, t Target) {
 	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if t == nil {
+		delete(cs.targets, name)
+		return
+	}
 	cs.targets[name] = t
-	cs.mu.Unlock()
 }
 
-// Open opens a comm towards the frontends. It belongs to the cell that runs, if one does. prepare, which
-// may be nil, sets the handlers before the frontend can answer.
-func (cs *Comms) Open(target string, data any, prepare func(*Comm)) (*Comm, error) {
+// Open opens a comm towards the frontends, with data and buffers for its target there. It belongs to the
+// cell that runs, if one does. prepare, which may be nil, sets the handlers before the frontend can answer.
+func (cs *Comms) Open(target string, data any, prepare func(*Comm), buffers ...[]byte) (*Comm, error) {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails since Go 1.24
 	c := &Comm{ID: hex.EncodeToString(id[:]), Target: target, comms: cs}
@@ -77,7 +81,11 @@ func (cs *Comms) Open(target string, data any, prepare func(*Comm)) (*Comm, erro
 	cs.mu.Lock()
 	cs.open[c.ID] = c
 	cs.mu.Unlock()
-	return c, c.say("comm_open", map[string]any{"comm_id": c.ID, "target_name": target}, data, nil)
+	err := c.say("comm_open", map[string]any{"comm_id": c.ID, "target_name": target}, data, buffers)
+	if err != nil {
+		c.forget() // nobody heard of it
+	}
+	return c, err
 }
 
 // Send sends comm_msg to the frontends.
@@ -105,6 +113,9 @@ func (c *Comm) say(msgType string, content map[string]any, data any, buffers [][
 	raw, err := wire.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", msgType, c.Target, err)
+	}
+	if raw[0] != '{' {
+		return fmt.Errorf("%s on %s: the data is %.40s; want what is a JSON object, a map or a struct", msgType, c.Target, raw)
 	}
 	content["data"] = raw
 	c.comms.k.iopub.message(msgType, parent, content, buffers...)

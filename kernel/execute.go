@@ -57,7 +57,7 @@ func (k *Kernel) execute(r *request) any {
 	}
 	out := newCellOutput(k, r, &q)
 	outcome := k.runCell(out, Cell{
-		Code: *q.Code, Count: count, ID: cellID(r), Silent: q.Silent, AllowStdin: q.AllowStdin,
+		Code: *q.Code, Count: count, ID: cellID(r), Silent: q.Silent, AllowStdin: q.AllowStdin, Comms: k.comms,
 	})
 	out.finish()
 	return k.executed(r, &q, out, outcome, count)

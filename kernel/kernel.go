@@ -138,6 +138,7 @@ func (k *Kernel) Interrupt() {
 		k.interrupt(cell)
 		return
 	}
+	k.interruptCell(nil) // what earlier cells left behind
 	// A cell that is here already and has not begun yet is meant too.
 	asked := time.Now()
 	for _, again := range [...]time.Duration{0, 50 * time.Millisecond, 200 * time.Millisecond} {
@@ -159,7 +160,8 @@ func (k *Kernel) interrupt(cell *cellOutput) {
 	}
 }
 
-// interruptCell interrupts this cell and never the next one.
+// interruptCell interrupts this cell and never the next one; with nil, what runs beside the cells when
+// none runs.
 func (k *Kernel) interruptCell(cell *cellOutput) {
 	k.interrupts.Lock()
 	defer k.interrupts.Unlock()

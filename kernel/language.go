@@ -17,7 +17,8 @@ type Language interface {
 	Inspect(code string, cursor, detail int) (Bundle, bool)
 	// IsComplete says whether code can be run as it stands.
 	IsComplete(code string) Completeness
-	// Interrupt asks the running cell to stop; the state of the session is kept. Safe at any time.
+	// Interrupt asks the running cell to stop, or without one what earlier cells left running; the state of
+	// the session is kept. Safe at any time.
 	Interrupt()
 	// Close ends the session: nothing is called afterwards.
 	Close()
@@ -45,6 +46,7 @@ type Cell struct {
 	ID         string // metadata.cellId of the request, "" if the frontend sent none
 	Silent     bool
 	AllowStdin bool
+	Comms      *Comms // where the cell may register targets and open comms
 }
 
 // Output takes what a running cell shows. Its methods keep their order among each other, may be called

@@ -22,6 +22,7 @@ type running struct {
 type outlet struct {
 	out   kernel.Output
 	count int
+	comms *kernel.Comms
 
 	mu    sync.Mutex
 	ends  []func()
@@ -71,7 +72,7 @@ func (o *outlet) end() {
 
 // Execute runs one cell. The state of the session outlives every kind of failure.
 func (e *Engine) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Outcome) {
-	run := exec.NewRun(&outlet{out: out, count: cell.Count})
+	run := exec.NewRun(&outlet{out: out, count: cell.Count, comms: cell.Comms})
 	p := &performance{e: e, src: newSource(cell.Count, cell.Code), out: out, run: run}
 	e.mu.Lock()
 	e.running = &running{run: run, out: run.Tag.(*outlet)}

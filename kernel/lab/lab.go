@@ -5,7 +5,8 @@
 //	h := lab.DisplayID(0)              // a display that can be replaced
 //	for i := range 100 { h.Update(i) }
 //	name := lab.Input("name? ")
-//	p := lab.Progress(100)     // one line that tells how far a loop is
+//	p := lab.Progress(100)             // one line that tells how far a loop is
+//	c := lab.OpenComm("widget", nil)   // a line to the code of a frontend
 //
 // A value is shown by what it can do: MIMEBundle, HTML, SVG, String, else as fmt prints it.
 package lab
@@ -30,6 +31,10 @@ type Notebook interface {
 	NextInput(text string, replace bool)
 	// AtEnd has f called when the cell ends.
 	AtEnd(f func())
+	// OnComm has f answer the comms of a target; nil answers none.
+	OnComm(target string, f func(c *Comm, opened CommMessage))
+	// OpenComm opens a comm.
+	OpenComm(target string, data any, buffers [][]byte) *Comm
 }
 
 type holder struct{ nb Notebook }

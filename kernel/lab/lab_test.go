@@ -15,7 +15,15 @@ func (f *fake) Display(v any, id string) { f.said = append(f.said, fmt.Sprint("d
 func (f *fake) NewID() string            { return "#1" }
 func (f *fake) Update(v any, id string)  { f.said = append(f.said, fmt.Sprint("update ", v, id)) }
 func (f *fake) Clear(wait bool)          { f.said = append(f.said, fmt.Sprint("clear ", wait)) }
-func (f *fake) AtEnd(end func())         { f.ends = append(f.ends, end) }
+func (f *fake) OnComm(target string, _ func(*Comm, CommMessage)) {
+	f.said = append(f.said, "answers "+target)
+}
+func (f *fake) OpenComm(target string, data any, buffers [][]byte) *Comm {
+	f.said = append(f.said, fmt.Sprint("opens ", target, " ", data, len(buffers)))
+	c, _, _ := NewComm("1", target, nil)
+	return c
+}
+func (f *fake) AtEnd(end func()) { f.ends = append(f.ends, end) }
 func (f *fake) NextInput(text string, replace bool) {
 	f.said = append(f.said, fmt.Sprint("next ", text, " ", replace))
 }
@@ -34,7 +42,12 @@ func TestWords(t *testing.T) {
 	Page("p")
 	NextInput("x")
 	ReplaceInput("y")
-	want := []string{"display 1", "display a#1", "update b#1", "clear true", "page p", "next x false", "next y true"}
+	OnComm("a target", nil)
+	if c := OpenComm("another", 7, []byte("x")); c.ID() != "1" || c.Target() != "another" || c.String() != `a comm with "another"` {
+		t.Errorf("opened %v", c)
+	}
+	want := []string{"display 1", "display a#1", "update b#1", "clear true", "page p", "next x false", "next y true",
+		"answers a target", "opens another 7 1"}
 	if !slices.Equal(f.said, want) {
 		t.Errorf("said %q, want %q", f.said, want)
 	}

@@ -94,6 +94,13 @@ func (c *Closure) value() ptr {
 	return rtype.FuncPointer(reflect.MakeFunc(c.ft.rt, dispatch(c)))
 }
 
+// take puts the arguments into a frame.
+func (c *Closure) take(fr *Frame, args []reflect.Value) {
+	for i, a := range args {
+		valueAt(c.ft.in[i], unsafe.Add(fr.mem, c.ft.inOff[i])).Set(a)
+	}
+}
+
 // callback is a call from compiled code. The thread is new: who called, compiled code does not say.
 func (c *Closure) callback(args []reflect.Value) (results []reflect.Value) {
 	code := c.fn.body()
@@ -117,9 +124,7 @@ func (c *Closure) callback(args []reflect.Value) (results []reflect.Value) {
 		m.inner.Store(&Panic{Trace: th.innerTrace()})
 	}()
 	fr := code.enter(th, nil, c.clo)
-	for i, a := range args {
-		valueAt(c.ft.in[i], unsafe.Add(fr.mem, c.ft.inOff[i])).Set(a)
-	}
+	c.take(fr, args)
 	fr.run()
 	returned = true
 	if len(c.ft.out) == 0 {

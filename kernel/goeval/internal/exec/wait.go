@@ -97,12 +97,12 @@ func (c *Call) Guarded(f reflect.Value) func() {
 	}
 }
 
-// Go starts f, as a go statement does, and calls after when it has ended in whatever way.
-func (c *Call) Go(f reflect.Value, after func()) {
+// Go starts f with arguments, as a go statement does, and calls after when it has ended in whatever way.
+func (c *Call) Go(f reflect.Value, after func(), args ...reflect.Value) {
 	f = held(f)
 	c.Machine.spawn(c.Run, func(th *Thread, _ *Frame, _ *Panic) {
 		defer after()
-		th.call(f)
+		th.call(f, args...)
 	})
 }
 
@@ -113,16 +113,17 @@ func held(v reflect.Value) reflect.Value {
 	return n
 }
 
-// call calls a func value without parameters and results.
-func (th *Thread) call(f reflect.Value) {
+// call calls a func value without results.
+func (th *Thread) call(f reflect.Value, args ...reflect.Value) {
 	if f.IsNil() {
 		nilDeref()
 	}
 	if cl := closureOf(rtype.FuncPointer(f)); cl != nil {
 		callee := cl.fn.body().enter(th, nil, cl.clo)
+		cl.take(callee, args)
 		callee.run()
 		callee.release()
 		return
 	}
-	f.Call(nil)
+	f.Call(args)
 }
