@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"slices"
 	"testing"
 
 	"kafkalab/kernel"
@@ -14,4 +15,13 @@ func TestTranscripts(t *testing.T) {
 		c.K.SetPorts(map[string]any{"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5})
 		return c, c.K
 	})
+}
+
+// No message type is left out: each that the kernel serves is asked, each that it sends is there. The
+// welcome is the transport's, see kernel/zmq.
+func TestTranscriptsHaveEveryMessageType(t *testing.T) {
+	untold, err := kerneltest.Untold("testdata/transcripts", kernel.RequestTypes())
+	if err != nil || !slices.Equal(untold, []string{"iopub_welcome"}) {
+		t.Errorf("no transcript has %v (%v)", untold, err)
+	}
 }

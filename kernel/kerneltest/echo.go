@@ -21,6 +21,7 @@ import (
 //	later DURATION TEXT print from a goroutine that outlives the cell
 //	flood N TEXT        print TEXT N times             loop            until interrupted
 //	fail NAME TEXT      the cell fails                 panic TEXT      the language itself fails
+//	open TARGET TEXT    open a comm with a buffer
 //
 // Everything else fails with SyntaxError. Echo keeps no state but Closed.
 type Echo struct {
@@ -44,6 +45,12 @@ func (e *Echo) Execute(cell kernel.Cell, out kernel.Output) (outcome kernel.Outc
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if word == "result" {
 			outcome.Result = plain(rest)
+			continue
+		}
+		if target, text, _ := strings.Cut(rest, " "); word == "open" {
+			if _, err := cell.Comms.Open(target, map[string]any{"text": text}, nil, []byte(text)); err != nil {
+				return kernel.Outcome{Failure: &kernel.Failure{Name: "CommError", Value: err.Error()}}
+			}
 			continue
 		}
 		if f := e.run(word, rest, out); f != nil {

@@ -3,7 +3,11 @@ package kerneltest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +40,40 @@ func Transcripts(t *testing.T, folder string, start func(t *testing.T) (*Client,
 			return ""
 		})
 	})
+}
+
+// Untold lists the message types of the protocol that no transcript in a folder has: a kernel's, and the
+// requests.
+func Untold(folder string, requests []string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text...)
+	}
+	var untold []string
+	miss := func(pattern, msgType string) {
+		if !regexp.MustCompile(fmt.Sprintf(pattern, msgType)).Match(all) {
+			untold = append(untold, msgType)
+		}
+	}
+	for msgType := range schemas {
+		miss(`(?m)^(?:shell|control|iopub|stdin) +%s `, msgType)
+	}
+	for _, msgType := range requests {
+		if msgType == "execute_request" {
+			msgType = "execute_request|^execute"
+		}
+		miss(`(?m)^(?:ask|control) (?:%s)\b`, msgType)
+	}
+	slices.Sort(untold)
+	return untold, nil
 }
 
 // sayBack is a comm target that says back what it hears, and closes when it hears "bye".

@@ -117,7 +117,7 @@ func besieged(t *testing.T, r *running, attack func(t *testing.T, b *bystander))
 	b := r.bystander(t)
 	limit := promptly // a machine that is slow without an attack gets the longer
 	for range 20 {
-		limit = max(limit, promptly+10*b.cell(t))
+		limit = max(limit, promptly+50*b.cell(t))
 	}
 	before := holds()
 	over := make(chan struct{})
@@ -296,7 +296,7 @@ func TestHostileHugeFrames(t *testing.T) {
 	r := start(t, limits(func(l *Limits) { l.InBytes = 16 << 20 }))
 	besieged(t, r, func(t *testing.T, _ *bystander) {
 		var all sync.WaitGroup
-		for i := range 6 {
+		for i := range 3 {
 			all.Go(func() {
 				for _, ch := range wire.Sockets {
 					for _, size := range []uint64{1<<64 - 1, 1 << 62, 1 << 47, 8 << 30, 17 << 20} {
@@ -321,11 +321,11 @@ func TestHostileHugeFrames(t *testing.T) {
 		}
 		all.Wait()
 	})
-	if n := r.Counts().BadSignature.Load(); n != 6 {
-		t.Errorf("%d forged messages came through, want 6", n)
+	if n := r.Counts().BadSignature.Load(); n != 3 {
+		t.Errorf("%d forged messages came through, want 3", n)
 	}
-	if n := r.Counts().Illegal.Load(); n < 6*25 {
-		t.Errorf("%d connections were dropped for what they claimed, want at least 150", n)
+	if n := r.Counts().Illegal.Load(); n < 3*25 {
+		t.Errorf("%d connections were dropped for what they claimed, want at least 75", n)
 	}
 }
 

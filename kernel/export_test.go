@@ -1,0 +1,12 @@
+package kernel
+
+import (
+	"maps"
+	"slices"
+)
+
+// RequestTypes are the message types that a kernel serves.
+func RequestTypes() []string {
+	k := New(nil, Options{})
+	return slices.Sorted(maps.Keys(k.table()))
+}
