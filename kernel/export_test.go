@@ -10,3 +10,6 @@ func RequestTypes() []string {
 	k := New(nil, Options{})
 	return slices.Sorted(maps.Keys(k.table()))
 }
+
+// Unavailable is what usage_reply says of a system that told only so much.
+var Unavailable = unavailable

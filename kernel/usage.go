@@ -32,24 +32,43 @@ func newMeters() *meters {
 }
 
 // usage answers usage_request (an extension of ipykernel's that resource monitors ask). What a system does
-// not tell is left out.
+// not tell is left out, and named under "unavailable".
 func (k *Kernel) usage(*request) any {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	content := map[string]any{
-		"status":        "ok",
-		"hostname":      host,
-		"pid":           os.Getpid(),
-		"cpu_count":     runtime.NumCPU(),
-		"kernel_memory": residentMemory(),
+		"status":    "ok",
+		"hostname":  host,
+		"pid":       os.Getpid(),
+		"cpu_count": runtime.NumCPU(),
+	}
+	resident, known := residentMemory()
+	if content["kernel_memory"] = resident; !known {
+		content["kernel_memory"] = goMemory()
 	}
 	if memory, ok := machineMemory(); ok {
 		content["host_virtual_memory"] = memory
 	}
 	k.meters.shares(content)
+	if missing := unavailable(content, known); len(missing) > 0 {
+		content["unavailable"] = missing
+	}
 	return content
+}
+
+// unavailable names what the system did not tell.
+func unavailable(content map[string]any, resident bool) (missing []string) {
+	if !resident {
+		missing = append(missing, "the resident set of the kernel: kernel_memory is what the Go run time holds")
+	}
+	for _, name := range []string{"kernel_cpu", "host_cpu_percent", "host_virtual_memory"} {
+		if _, told := content[name]; !told {
+			missing = append(missing, name)
+		}
+	}
+	return missing
 }
 
 // shares adds the percentages since the last request: of one processor for the kernel (200 is two whole

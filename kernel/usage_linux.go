@@ -5,23 +5,24 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // residentMemory is the resident set of this process in bytes (proc(5), statm).
-func residentMemory() uint64 {
+func residentMemory() (bytes uint64, ok bool) {
 	raw, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return goMemory()
+		return 0, false
 	}
-	fields := bytes.Fields(raw)
+	fields := strings.Fields(string(raw))
 	if len(fields) < 2 {
-		return goMemory()
+		return 0, false
 	}
-	pages, err := strconv.ParseUint(string(fields[1]), 10, 64)
+	pages, err := strconv.ParseUint(fields[1], 10, 64)
 	if err != nil {
-		return goMemory()
+		return 0, false
 	}
-	return pages * uint64(os.Getpagesize())
+	return pages * uint64(os.Getpagesize()), true
 }
 
 // hostTime is the first line of /proc/stat: user nice system idle iowait irq softirq steal; busy is what is

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,8 +25,15 @@ func TestUsage(t *testing.T) {
 	if memory, _ := ex.Reply("kernel_memory").(float64); memory < 1<<20 || memory > 1<<40 {
 		t.Errorf("kernel_memory is %v bytes", ex.Reply("kernel_memory"))
 	}
+	missing := ex.Reply("unavailable")
 	if runtime.GOOS != "linux" {
+		if missing == nil {
+			t.Errorf("nothing is said of what this system does not tell: %s", ex.ReplyMessage().Content)
+		}
 		return
+	}
+	if missing != nil {
+		t.Errorf("unavailable: %v", missing)
 	}
 	total, _ := ex.Reply("host_virtual_memory", "total").(float64)
 	available, _ := ex.Reply("host_virtual_memory", "available").(float64)
@@ -34,5 +42,14 @@ func TestUsage(t *testing.T) {
 	}
 	if share, _ := ex.Reply("host_cpu_percent").(float64); share <= 0 || share > 100 {
 		t.Errorf("host_cpu_percent is %v", ex.Reply("host_cpu_percent"))
+	}
+}
+
+// A system that tells little: what is missing is named.
+func TestUsageSaysWhatTheSystemDoesNotTell(t *testing.T) {
+	got := kernel.Unavailable(map[string]any{"kernel_cpu": 1.0}, false)
+	want := []string{"the resident set of the kernel: kernel_memory is what the Go run time holds", "host_cpu_percent", "host_virtual_memory"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it names %q, want %q", got, want)
 	}
 }
