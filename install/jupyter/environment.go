@@ -64,6 +64,14 @@ func Make(ctx context.Context, progress Progress) (Lab, error) {
 	if err != nil {
 		return Lab{}, err
 	}
+	unlock, err := lock(ctx, dir, progress)
+	if err != nil {
+		return Lab{}, err
+	}
+	defer unlock()
+	if lab, ok := Private(ctx); ok { // another kafkalab was quicker
+		return lab, nil
+	}
 	progress(0, "looking for Python")
 	py, err := findPython(ctx)
 	if err != nil {
@@ -85,9 +93,6 @@ func Make(ctx context.Context, progress Progress) (Lab, error) {
 }
 
 func build(ctx context.Context, py python, dir string, progress Progress) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fmt.Errorf("the cache folder cannot be made: %w", err)
-	}
 	progress(0.02, "making a Python environment")
 	venv := exec.CommandContext(ctx, py.argv[0], append(py.argv[1:], "-m", "venv", dir)...)
 	venv.Env = cleanEnv()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -20,14 +21,22 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// version is the module's version, or the commit that the binary was built from.
+// release is the version that this source is, or is on its way to.
+const release = "0.9.0"
+
+// version is the module's version when it was installed by one, else the release with the commit that the
+// binary was built from. `go run` stamps no commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "(unknown)"
+		return release
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	if v := info.Main.Version; v != "" && v != "(devel)" && !strings.HasPrefix(v, "v0.0.0-") {
+		return strings.TrimPrefix(v, "v")
 	}
 	revision, changed := "", ""
 	for _, s := range info.Settings {
@@ -39,7 +48,7 @@ func version() string {
 		}
 	}
 	if revision == "" {
-		return "(devel)"
+		return release + " (from source)"
 	}
-	return "(devel " + revision + changed + ")"
+	return release + " (" + revision + changed + ")"
 }
