@@ -57,6 +57,9 @@ func (c *Checker) Check(ctx context.Context, l *master.Lesson) (Result, error) {
 		}
 		if e.Fact != "" {
 			r.Answers[e.ID] = e.Fact
+			if b := l.Find(master.Predict, e.ID); b != nil && !b.Question.Holds(b.Question.Expect, e.Fact) {
+				report("%q: the run shows %q, its author expects %q", e.ID, e.Fact, b.Question.Expect)
+			}
 		}
 	}
 	for _, b := range l.Blocks {

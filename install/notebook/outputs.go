@@ -12,7 +12,7 @@ import (
 const (
 	chartMIME   = "application/vnd.kafkalab.chart+json"
 	foreignMIME = "application/vnd.kafkalab.echarts+json" // a learner's own ECharts option
-	pngMIME   = "image/png"
+	pngMIME     = "image/png"
 )
 
 var (

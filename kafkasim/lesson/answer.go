@@ -2,7 +2,6 @@ package lesson
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,23 +34,9 @@ func words(x any) string {
 	return text
 }
 
-// same compares two answers as people mean them.
-func same(a, b string) bool {
-	plain := func(s string) string { return strings.ToLower(strings.Trim(s, " .\"'`")) }
-	a, b = plain(a), plain(b)
-	if a == b || short[a] == b && b != "" || short[b] == a && a != "" {
-		return true
-	}
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	return errX == nil && errY == nil && x == y
-}
-
-var short = map[string]string{"y": "yes", "n": "no", "true": "yes", "false": "no"}
-
 // choice is the choice that an answer means, or nil.
 func choice(q *master.Question, answer string) *master.Choice {
-	i := slices.IndexFunc(q.Choices, func(c master.Choice) bool { return same(c.Is, answer) })
+	i := slices.IndexFunc(q.Choices, func(c master.Choice) bool { return master.Same(c.Is, answer) })
 	if i < 0 {
 		return nil
 	}
@@ -77,16 +62,6 @@ func fits(q *master.Question, answer string) string {
 	return ""
 }
 
-// right tells whether an answer is what the run showed.
-func right(q *master.Question, answer, fact string) bool {
-	if !q.Number {
-		return same(answer, fact)
-	}
-	a, errA := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(answer, q.Unit)), 64)
-	f, errF := strconv.ParseFloat(fact, 64)
-	return errA == nil && errF == nil && math.Abs(a-f) <= q.Tolerance
-}
-
 // withUnit is a number as people write it.
 func withUnit(q *master.Question, text string) string {
 	if q.Number && q.Unit != "" && !strings.HasSuffix(text, q.Unit) {
@@ -97,7 +72,7 @@ func withUnit(q *master.Question, text string) string {
 
 // verdict is what is said when an answer meets the fact: first the mistake that was made, then why it is so.
 func verdict(q *master.Question, answer, fact string) string {
-	if right(q, answer, fact) {
+	if q.Holds(answer, fact) {
 		return q.Because
 	}
 	if c := choice(q, strings.TrimSpace(strings.TrimSuffix(answer, q.Unit))); c != nil && c.Why != "" {

@@ -18,6 +18,7 @@ about: testing
 ---
 ` + "```predict offset" + `
 ask: Which offset?
+expect: 1
 because: It is the next.
 choices:
   - {is: 1, text: the next, why: Nearly.}
@@ -25,6 +26,7 @@ choices:
 ` + "```" + `
 ` + "```predict wait" + `
 ask: How long?
+expect: 10
 number: true
 tolerance: 2
 unit: ms

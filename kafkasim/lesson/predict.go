@@ -17,7 +17,7 @@ func Predict(id string, answer ...any) *Note {
 	s := current(here.now.Number)
 	e := s.entry(master.Predict, id)
 	switch {
-	case e.Fact != "" && (given == blank || same(given, e.Answer)):
+	case e.Fact != "" && (given == blank || master.Same(given, e.Answer)):
 		return note("Your prediction was **%s**.", locked(b.Question, e))
 	case e.Fact != "":
 		return note("The run has shown the answer already. Your prediction was **%s**; `lesson.Reset(%q)` lets you begin again.", locked(b.Question, e), id)
@@ -27,7 +27,7 @@ func Predict(id string, answer ...any) *Note {
 	if wrong := fits(b.Question, given); wrong != "" {
 		return note("%s.\n\n%s", wrong, question(b.Question, "lesson.Predict", id))
 	}
-	if !same(e.Answer, given) {
+	if !master.Same(e.Answer, given) {
 		e.Answer = given
 		e.Attempts++
 		s.write()
@@ -69,7 +69,7 @@ func Reveal(id string, fact any, shown ...any) *Note {
 	}
 	e.Outcome = Incorrect
 	opening := fmt.Sprintf("✗ **Incorrect.** You predicted **%s**; the run shows **%s**.", withUnit(q, e.Answer), said)
-	if right(q, e.Answer, found) {
+	if q.Holds(e.Answer, found) {
 		e.Outcome = Correct
 		opening = fmt.Sprintf("✓ **Correct:** %s.", said)
 	}
@@ -95,7 +95,7 @@ func Quiz(id string, answer ...any) *Note {
 	e.Answer, e.Outcome = given, Incorrect
 	e.Attempts++
 	said := fmt.Sprintf("✗ **Incorrect.** %s", choiceWhy(q, given))
-	if same(given, q.Right) {
+	if master.Same(given, q.Right) {
 		e.Outcome = Correct
 		said = "✓ **Correct.** " + q.Because
 	}

@@ -72,6 +72,7 @@ type Question struct {
 	Unit      string   `yaml:"unit"`      // of a number, such as ms
 	Because   string   `yaml:"because"`   // said when the answer is known, whoever was right
 	Right     string   `yaml:"right"`     // Quiz only: a prediction is decided by its run
+	Expect    string   `yaml:"expect"`    // Predict: what its author saw the run show; the check compares, no learner's cell does
 	Run       string   `yaml:"run"`       // Predict: the cell before the question that decides it, when it is not behind it
 }
 

@@ -205,6 +205,8 @@ func (p *parser) completeQuestion(b Block) {
 		p.fail(b.Line, "%s: one choice is none: give two or more, or number: true", b.ID)
 	case b.Kind == Predict && q.Right != "":
 		p.fail(b.Line, "%s: a prediction is decided by its run: leave out right", b.ID)
+	case b.Kind == Predict && q.Expect == "":
+		p.fail(b.Line, "%s: expect: say what the run shows, so that the text behind it cannot drift from it", b.ID)
 	case b.Kind == Quiz && !has(q.Right):
 		p.fail(b.Line, "%s: right: %q is none of the choices", b.ID, q.Right)
 	}

@@ -30,6 +30,7 @@ c := kafkasim.Page()
 
 ` + "```predict next-offset" + `
 ask: Which offset?
+expect: 1
 because: It is the next free one.
 choices:
   - is: 1
