@@ -61,6 +61,16 @@ type Broker struct {
 	Costs  Costs
 	Shards []CoordinatorShard // by partition: what this broker coordinates
 	Serial int32              // batches that it has made itself
+	Peers  []Peer             // connections to other brokers, by (Node, Purpose)
+
+	AbortAt, ExpireAt int64 // µs: when TransactionTimer and ExpireTransactionsTimer are due, 0 for none
+	Markers           []PendingMarker
+	MarkersAt         int64 // µs: when MarkerTimer is due
+	Adds              []PendingAdd
+	LastAdd           uint32
+	Verifying         []Verification
+	VerifyAt          int64 // µs: when VerifyTimer is due
+	LastGuard         uint64
 
 	Chores     Chores
 	CleanEpoch int64 // the clean-shutdown marker on disk: the broker epoch in it, -1 without marker
@@ -98,7 +108,8 @@ func (s *State) brokerEvent(e Event) {
 func isRequest(p Payload) bool {
 	switch p.(type) {
 	case ProduceRequest, FetchRequest, MetadataRequest, ListOffsetsRequest, OffsetsForLeaderEpochRequest,
-		InitProducerIDRequest, DeleteRecordsRequest, FindCoordinatorRequest:
+		InitProducerIDRequest, DeleteRecordsRequest, FindCoordinatorRequest,
+		AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, EndTxnRequest, WriteTxnMarkersRequest:
 		return true
 	}
 	return false
@@ -125,7 +136,7 @@ func (s *State) handle(b *Broker, e Event) {
 	case FindCoordinatorRequest:
 		s.onFindCoordinator(b, e, p)
 	default:
-		unexpected(e)
+		s.handleTransactions(b, e)
 	}
 }
 
@@ -153,6 +164,10 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 		s.onProducerIDs(b, e, p)
 	case AdminResponse:
 		s.onForwarded(b, e, p)
+	case WriteTxnMarkersResponse:
+		s.onMarkersWritten(b, e, p)
+	case AddPartitionsToTxnResponse:
+		s.onPartitionsAdded(b, e, p)
 	case Disconnected:
 		if e.From.IsController() {
 			s.controllerClosed(b, e)
@@ -160,6 +175,7 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 		}
 		s.forgetConn(b, e.From, e.Conn)
 		s.fetcherDisconnected(b, e)
+		s.peerDisconnected(b, e)
 	default:
 		unexpected(e)
 	}
@@ -201,7 +217,7 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 	case CoordinatorWritten:
 		s.onCoordinatorWritten(b, p)
 	default:
-		unexpected(e)
+		s.transactionTimer(b, e)
 	}
 }
 

@@ -308,6 +308,9 @@ func (s *State) endProcess(b *Broker, how string) {
 	for i := range b.Fetchers {
 		s.hangUp(b.ID, b.Fetchers[i].Leader, &b.Fetchers[i].Channel)
 	}
+	for i := range b.Peers {
+		s.hangUp(b.ID, b.Peers[i].Node, &b.Peers[i].Channel)
+	}
 	for _, ch := range b.controllerChannels() {
 		s.leaveController(b, ch)
 	}
@@ -327,7 +330,8 @@ func (s *State) forgetProcess(b *Broker) {
 	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.Sessions, b.PurgatoryAt = nil, nil, nil, nil, nil, nil, 0
 	b.Alter, b.Assign, b.IDs, b.Forward = AlterManager{}, AssignmentsManager{}, ProducerIDs{}, Forwarder{}
 	b.Pull = MetadataPull{Leader: b.Pull.Leader, Epoch: b.Pull.Epoch, Draws: b.Pull.Draws, Links: make([]RaftLink, len(s.Controllers))}
-	b.Shards = nil
+	b.Shards, b.Peers, b.Markers, b.Adds, b.Verifying = nil, nil, nil, nil, nil
+	b.AbortAt, b.ExpireAt, b.MarkersAt, b.VerifyAt = 0, 0, 0, 0
 	b.Lifecycle, b.Chores = Lifecycle{Epoch: -1, PreviousEpoch: -1}, Chores{}
 	for i := range b.Replicas {
 		r := &b.Replicas[i]

@@ -74,11 +74,11 @@ type dirt struct {
 	overdue          bool  // max.compaction.lag.ms has passed
 }
 
-// dirtOf measures a log. What may be cleaned ends at the high watermark, the active segment, and the first
+// dirtOf measures a log. What may be cleaned ends at the last stable offset, the active segment, and the first
 // segment that is younger than min.compaction.lag.ms.
 func (s *State) dirtOf(l *partlog.Log, props *config.Topic) dirt {
 	d := dirt{dirty: s.firstDirty(l)}
-	d.bound = min(l.HighWatermark, l.Active.BaseOffset)
+	d.bound = min(l.LastStable(), l.Active.BaseOffset)
 	now := s.Now / ms
 	from := l.SegmentOf(d.dirty)
 	for i := from; i < len(l.Sealed); i++ {

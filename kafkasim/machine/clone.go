@@ -91,6 +91,7 @@ func (b *Broker) unshare() {
 	for i := range b.Replicas {
 		r := &b.Replicas[i]
 		r.Log.Unshare()
+		r.Guards = slices.Clone(r.Guards)
 		if r.Remotes != nil {
 			from := len(remotes)
 			remotes = append(remotes, r.Remotes...)
@@ -119,8 +120,20 @@ func (b *Broker) unshare() {
 	for i := range b.Shards {
 		b.Shards[i].unshare()
 	}
+	b.unshareTransactions()
 	b.Deletes = slices.Clone(b.Deletes)
 	for i := range b.Deletes {
 		b.Deletes[i].Parts = slices.Clone(b.Deletes[i].Parts)
+	}
+}
+
+// unshareTransactions is unshare for what is under way with transactions.
+func (b *Broker) unshareTransactions() {
+	b.Peers, b.Markers, b.Adds, b.Verifying = slices.Clone(b.Peers), slices.Clone(b.Markers), slices.Clone(b.Adds), slices.Clone(b.Verifying)
+	for i := range b.Peers {
+		b.Peers[i].unshare()
+	}
+	for i := range b.Adds {
+		b.Adds[i].Results = slices.Clone(b.Adds[i].Results)
 	}
 }

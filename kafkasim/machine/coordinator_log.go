@@ -160,6 +160,9 @@ func (s *State) loadShard(b *Broker, x *CoordinatorShard) {
 		return true
 	})
 	x.Loading = false
+	if x.Kind == TransactionCoordinator {
+		s.transactionsLoaded(b, x)
+	}
 }
 
 // coordinatorResigned drops a shard that the broker does not lead any more.
@@ -189,7 +192,7 @@ func (s *State) ownBatch(b *Broker, records ...partlog.Record) partlog.Batch {
 // replication. NONE: then will come to onCoordinatorWritten. Any other code is the end of it.
 func (s *State) coordinatorAppend(b *Broker, x *CoordinatorShard, batch partlog.Batch, timeout int64, then Payload) Code {
 	p := ProducePart{TP: x.TP, Batch: batch}
-	part := s.append(b, -1, &p)
+	part := s.append(b, -1, &p, nil)
 	if code := part.Result.Error; code != NONE {
 		s.refused(b, x.TP, code)
 		return coordinatorFailed(code)

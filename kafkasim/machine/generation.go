@@ -30,6 +30,7 @@ const (
 	HighWatermarkWaits
 	StateOutlastsRecords
 	AnyFirstSequence
+	FenceOnce
 	TruncationOnFetch
 	EpochCacheCut
 	AlterISR
@@ -42,6 +43,7 @@ const (
 	ShrinkKeepsEpoch
 	HighWatermarkSkipsIneligible
 	EmptyFetchKeepsEpoch
+	VerifyTransactions
 	StrictMinISR
 	CappedMinISR
 	LeaderHints
@@ -50,7 +52,9 @@ const (
 	FetchAnswerEpoch
 	PreVote
 	TransactionsV2
+	MarkerRetry
 	LastKnownLeaderAlive
+	FenceTakesNewID
 	EligibleLeaders
 	switches // how many there are
 )

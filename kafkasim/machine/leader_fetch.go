@@ -1,6 +1,10 @@
 package machine
 
-import "slices"
+import (
+	"slices"
+
+	"kafkalab/kafkasim/partlog"
+)
 
 // Fetch, on the broker that is asked.
 //
@@ -73,7 +77,7 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 	}
 	// The answer has the high watermark from before this fetch is credited (R2.4, step 2; G2).
 	l := &r.Log
-	res.HighWatermark, res.LastStable, res.LogStartOffset = l.HighWatermark, l.HighWatermark, l.LogStart
+	res.HighWatermark, res.LastStable, res.LogStartOffset = l.HighWatermark, l.LastStable(), l.LogStart
 	if p.LastFetchedEpoch >= 0 {
 		epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End)
 		if s.mutant(EpochEndOffByOne) && end < l.End {
@@ -95,12 +99,12 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 		s.failFetch(b, res, OFFSET_OUT_OF_RANGE) // R1.27, C-24
 		return 0
 	}
-	bound := l.HighWatermark
-	if m.Replica != NoNode || s.mutant(ConsumersReadToEnd) {
-		bound = l.End
-	}
+	bound := s.fetchBound(l, m)
 	var bytes int64
 	res.Batches, bytes = l.Read(p.FetchOffset, bound, min(p.MaxBytes, left), first)
+	if m.Committed && m.Replica == NoNode && len(res.Batches) > 0 {
+		res.Aborted = l.AbortedIn(p.FetchOffset, res.Batches[len(res.Batches)-1].NextOffset())
+	}
 	if credit && m.Replica != NoNode {
 		if code := s.creditFetch(b, r, m, p); code != NONE {
 			s.failFetch(b, res, code)
@@ -108,6 +112,18 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 		}
 	}
 	return bytes
+}
+
+// fetchBound is how far a fetch may read (R1.26, T-45): a follower to the log's end, a consumer to the high
+// watermark, and under read_committed to the last stable offset.
+func (s *State) fetchBound(l *partlog.Log, m *FetchRequest) int64 {
+	switch {
+	case m.Replica != NoNode || s.mutant(ConsumersReadToEnd):
+		return l.End
+	case m.Committed:
+		return l.LastStable()
+	}
+	return l.HighWatermark
 }
 
 // noEpochEnd is "the logs do not diverge".
@@ -177,10 +193,7 @@ func (s *State) partsReady(b *Broker, m *FetchRequest, parts []FetchPart) bool {
 			return true
 		}
 		l := &r.Log
-		bound := l.HighWatermark
-		if m.Replica != NoNode {
-			bound = l.End
-		}
+		bound := s.fetchBound(l, m)
 		if p.FetchOffset > l.End || p.FetchOffset < l.LogStart {
 			return true
 		}

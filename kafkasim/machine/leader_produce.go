@@ -32,12 +32,26 @@ type DelayedPart struct {
 	Waiting  bool
 }
 
-// onProduce is one ProduceRequest.
+// onProduce is one ProduceRequest. One that begins a transaction in some log waits for the coordinator first.
 func (s *State) onProduce(b *Broker, e Event, m ProduceRequest) {
+	if ask := s.unverified(b, &m); len(ask) > 0 {
+		s.verify(b, e, m, ask)
+		return
+	}
+	s.produce(b, e, m, nil)
+}
+
+// produce appends what may be appended, and answers or lets the request wait. said is what the coordinator of a
+// transaction said, if it was asked.
+func (s *State) produce(b *Broker, e Event, m ProduceRequest, said *asked) {
 	parts := make([]DelayedPart, len(m.Parts))
 	failed, moved := 0, false
 	for i := range m.Parts {
-		parts[i] = s.append(b, m.Acks, &m.Parts[i])
+		if code, guard := said.refuses(m.Parts[i].TP); code != NONE {
+			parts[i] = s.refusedPart(b, m.Parts[i].TP, code)
+		} else {
+			parts[i] = s.append(b, m.Acks, &m.Parts[i], &beginning{&m, guard})
+		}
 		if r := &parts[i].Result; r.Error != NONE {
 			failed++
 			s.refused(b, r.TP, r.Error)
@@ -77,14 +91,9 @@ func (s *State) appendedParts(b *Broker, parts []DelayedPart, moved bool) {
 
 // append is one partition's batch, by the order of R1.10 to R1.12: the check of the minimum ISR comes first
 // and looks at the committed ISR; then the batch itself is judged; then it is stamped and appended.
-func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
-	fail := func(code Code) DelayedPart {
-		res := ProduceResult{TP: p.TP, Error: code, BaseOffset: -1, LogStartOffset: -1, Leader: NoNode, LeaderEpoch: -1}
-		if code == NOT_LEADER_OR_FOLLOWER {
-			res.Leader, res.LeaderEpoch = s.leaderHint(b, p.TP)
-		}
-		return DelayedPart{Result: res}
-	}
+// tx is nil for what brokers append themselves.
+func (s *State) append(b *Broker, acks int8, p *ProducePart, tx *beginning) DelayedPart {
+	fail := func(code Code) DelayedPart { return s.refusedPart(b, p.TP, code) }
 	if acks < -1 || acks > 1 {
 		return fail(INVALID_REQUIRED_ACKS) // R1.10
 	}
@@ -111,7 +120,7 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 		b.Costs.Recompressed++
 	}
 	ok := DelayedPart{Result: ProduceResult{TP: p.TP, LogStartOffset: r.Log.LogStart, Leader: NoNode, LeaderEpoch: -1}, Waiting: true}
-	if p.Batch.ProducerID >= 0 {
+	if p.Batch.ProducerID >= 0 && !p.Batch.Control {
 		if s.expireProducers(r); s.unknownProducer(r, &p.Batch) {
 			x := fail(UNKNOWN_PRODUCER_ID)
 			x.Result.LogStartOffset = r.Log.LogStart
@@ -121,10 +130,16 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 		if s.mutant(AppendsDuplicates) && verdict == partlog.Duplicate || s.mutant(IgnoresSequence) && verdict == partlog.OutOfOrder {
 			verdict = partlog.Append
 		}
-		switch verdict {
-		case partlog.Duplicate: // R1.23: success, with the offsets of the first time
+		if verdict == partlog.Duplicate { // R1.23: success, with the offsets of the first time
 			ok.Result.BaseOffset, ok.Required = seen.BaseOffset, seen.NextOffset
 			return ok
+		}
+		if code := s.mayBegin(r, tx, p); code != NONE {
+			return fail(code)
+		}
+		switch verdict {
+		case partlog.OutsideTransaction:
+			return fail(INVALID_TXN_STATE)
 		case partlog.OutOfOrder:
 			return fail(OUT_OF_ORDER_SEQUENCE_NUMBER)
 		case partlog.StaleEpoch:
@@ -132,7 +147,19 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart) DelayedPart {
 		}
 	}
 	ok.Result.BaseOffset, ok.Required = s.stamp(b, r, batch)
+	if p.Batch.Transactional {
+		r.forgetGuard(p.Batch.ProducerID)
+	}
 	return ok
+}
+
+// refusedPart is the answer for a partition that takes nothing.
+func (s *State) refusedPart(b *Broker, tp TopicPartition, code Code) DelayedPart {
+	res := ProduceResult{TP: tp, Error: code, BaseOffset: -1, LogStartOffset: -1, Leader: NoNode, LeaderEpoch: -1}
+	if code == NOT_LEADER_OR_FOLLOWER {
+		res.Leader, res.LeaderEpoch = s.leaderHint(b, tp)
+	}
+	return DelayedPart{Result: res}
 }
 
 // judge is a batch as the topic stores it, or what is wrong with it (R1.24, P-108). Its size counts as it came, and
@@ -220,13 +247,15 @@ func (s *State) tryProduce(b *Broker, d *DelayedProduce) bool {
 // finishProduce ends a request that waited. Whoever appended here himself is told by an event of its own, so that
 // he never acts in the middle of something else.
 func (s *State) finishProduce(b *Broker, d *DelayedProduce) {
-	w, own := d.Then.Payload.(CoordinatorWritten)
-	if !own {
+	switch w := d.Then.Payload.(type) {
+	case CoordinatorWritten:
+		w.Error = d.Parts[0].Result.Error
+		s.after(0, b.ID, w)
+	case TxnMarkersWritten:
+		s.reply(b, d.From, d.Conn, d.Correlation, markersAnswer(&w, d.Parts))
+	default:
 		s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts)
-		return
 	}
-	w.Error = d.Parts[0].Result.Error
-	s.after(0, b.ID, w)
 }
 
 // produceDone is R1.14 for one partition. The condition of an acknowledgement is the high watermark, and

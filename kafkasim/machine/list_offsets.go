@@ -8,7 +8,7 @@ package machine
 func (s *State) onListOffsets(b *Broker, e Event, m ListOffsetsRequest) {
 	res := ListOffsetsResponse{Parts: make([]ListOffsetsResult, len(m.Parts))}
 	for i := range m.Parts {
-		res.Parts[i] = s.listOffset(b, m.Replica, &m.Parts[i])
+		res.Parts[i] = s.listOffset(b, &m, &m.Parts[i])
 		if code := res.Parts[i].Error; code != NONE {
 			s.refused(b, m.Parts[i].TP, code)
 		}
@@ -19,7 +19,8 @@ func (s *State) onListOffsets(b *Broker, e Event, m ListOffsetsRequest) {
 // listOffset answers for one partition. To a consumer "latest" is the high watermark, and a new leader whose
 // high watermark has not reached the start of its epoch does not say it, so that it never goes backwards
 // across a failover (KIP-207). To a follower it is the log's end.
-func (s *State) listOffset(b *Broker, fetcher NodeID, p *ListOffsetsPart) ListOffsetsResult {
+func (s *State) listOffset(b *Broker, m *ListOffsetsRequest, p *ListOffsetsPart) ListOffsetsResult {
+	fetcher := m.Replica
 	res := ListOffsetsResult{TP: p.TP, Offset: -1, LeaderEpoch: -1}
 	r, code := b.epochReplica(p.TP, p.LeaderEpoch)
 	if code != NONE {
@@ -28,8 +29,11 @@ func (s *State) listOffset(b *Broker, fetcher NodeID, p *ListOffsetsPart) ListOf
 	}
 	l := &r.Log
 	bound := l.HighWatermark
-	if fetcher != NoNode {
+	switch {
+	case fetcher != NoNode:
 		bound = l.End
+	case m.Committed: // to read_committed, "latest" is the last stable offset
+		bound = l.LastStable()
 	}
 	switch p.Timestamp {
 	case EarliestTimestamp:
@@ -40,7 +44,7 @@ func (s *State) listOffset(b *Broker, fetcher NodeID, p *ListOffsetsPart) ListOf
 			return res
 		}
 		res.Offset, res.LeaderEpoch = bound, r.LeaderEpoch
-		if fetcher == NoNode {
+		if fetcher == NoNode && !m.Committed {
 			s.toldLatest(r, bound)
 		}
 	default:

@@ -125,6 +125,18 @@ func (s *State) payloadPartitions(p Payload) []TopicPartition {
 		return partitionsOf(p.Parts, func(x DeletePart) TopicPartition { return x.TP })
 	case DeleteRecordsResponse:
 		return partitionsOf(p.Parts, func(x DeleteResult) TopicPartition { return x.TP })
+	case WriteTxnMarkersRequest:
+		var all []TopicPartition
+		for i := range p.Markers {
+			all = append(all, p.Markers[i].Partitions...)
+		}
+		return all
+	case AddPartitionsToTxnRequest:
+		var all []TopicPartition
+		for i := range p.Transactions {
+			all = append(all, p.Transactions[i].Partitions...)
+		}
+		return all
 	case AssignReplicasToDirsRequest:
 		return partitionsOf(p.Parts, func(x DirAssignment) TopicPartition { return x.TP })
 	}

@@ -34,7 +34,10 @@ type PartitionMetadata struct {
 type ProduceRequest struct {
 	Acks      int8
 	TimeoutMs int64
-	Parts     []ProducePart
+	// TransactionalID is "" outside transactions; Version is the protocol of transactions that the client speaks.
+	TransactionalID string
+	Version         int8
+	Parts           []ProducePart
 }
 
 // ProducePart is one partition's batch.
@@ -64,6 +67,7 @@ type FetchRequest struct {
 	MaxWaitMs   int64
 	MinBytes    int64
 	MaxBytes    int64
+	Committed   bool // isolation level read_committed (T-45)
 	// The session that the request belongs to (KIP-227). A full one, of InitialFetchEpoch or FinalFetchEpoch,
 	// names all partitions; another one those that are new or asked otherwise than before.
 	SessionID, SessionEpoch int32
@@ -97,6 +101,7 @@ type FetchResult struct {
 	LastStable     int64
 	LogStartOffset int64
 	Batches        []partlog.Batch
+	Aborted        []partlog.AbortedTransaction // with read_committed: those that overlap Batches (T-46)
 	// Diverging says where the fetcher's log parts from the leader's; Epoch -1 for "it does not".
 	Diverging EpochEnd
 	// Leader and LeaderEpoch are KIP-951's hint with NOT_LEADER_OR_FOLLOWER or FENCED_LEADER_EPOCH.
@@ -114,8 +119,9 @@ type EpochEnd struct {
 
 // ListOffsetsRequest asks for offsets by timestamp (API 2).
 type ListOffsetsRequest struct {
-	Replica NodeID // the follower's broker id, NoNode for a consumer
-	Parts   []ListOffsetsPart
+	Replica   NodeID // the follower's broker id, NoNode for a consumer
+	Committed bool   // isolation level read_committed
+	Parts     []ListOffsetsPart
 }
 
 // Timestamps with a meaning of their own in ListOffsets.

@@ -47,6 +47,8 @@ type Replica struct {
 	ISR        []NodeID  // the committed ISR
 	Change     ISRChange // the change of it that is on its way to the controller
 	Remotes    []Remote  // the other replicas, in assignment order
+	Guards     []Guard   // transactions that may begin
+	Stable     int64     // the last stable offset that was noted
 
 	// Of a follower.
 	DelayedUntil int64 // µs: not fetched before (R2.9)
@@ -271,7 +273,7 @@ func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration
 		return
 	}
 	r.LeaderEpoch, r.Leader = reg.LeaderEpoch, reg.Leader
-	r.ISR, r.Change, r.Remotes, r.EpochStart = nil, ISRChange{}, nil, 0
+	r.ISR, r.Change, r.Remotes, r.EpochStart, r.Guards = nil, ISRChange{}, nil, 0, nil
 	r.DelayedUntil, r.Failed, r.Truncating, r.NoEpoch, r.Aligned = 0, false, false, false, false
 	s.note(view.Change{Kind: view.BecameFollower, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: noteNode(r.Leader), B: int64(r.LeaderEpoch)})
 	s.beginTruncation(b, r, was != Follower || before != r.Leader)

@@ -24,6 +24,9 @@ var payloadKinds = []Payload{
 	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, RequestTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
 	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{}, UnregisterBroker{},
 	FindCoordinatorRequest{}, FindCoordinatorResponse{}, CoordinatorLoadTimer{}, CoordinatorWritten{}, TransactionWrite{},
+	AddPartitionsToTxnRequest{}, AddPartitionsToTxnResponse{}, AddOffsetsToTxnRequest{}, AddOffsetsToTxnResponse{},
+	EndTxnRequest{}, EndTxnResponse{}, WriteTxnMarkersRequest{}, WriteTxnMarkersResponse{}, TxnMarkersWritten{},
+	PeerTimer{}, MarkerTimer{}, VerifyTimer{}, TransactionTimer{}, ExpireTransactionsTimer{},
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
 

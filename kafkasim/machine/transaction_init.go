@@ -36,6 +36,10 @@ func (s *State) initTransactional(b *Broker, e Event, m InitProducerIDRequest) {
 		s.refuseInit(b, who, code)
 		return
 	}
+	if t.State == TxnOngoing { // T-12
+		s.fence(b, x, t, who, TxnFence)
+		return
+	}
 	s.nextEpoch(b, x, t, e, m)
 }
 
@@ -85,12 +89,12 @@ func (s *State) nextEpoch(b *Broker, x *CoordinatorShard, t *TransactionMetadata
 	t.begins(TxnEmpty)
 	next.State, next.Partitions, next.StartedMs, next.NextProducerID = TxnEmpty, nil, -1, -1
 	next.UpdatedMs, next.TimeoutMs, next.Version = s.Now/ms, m.TimeoutMs, TransactionV0
-	s.writeTransaction(b, x, next, TxnInit, requester(&e))
+	s.writeTransaction(b, x, TransactionWrite{Purpose: TxnInit, Next: next, From: e.From, Conn: e.Conn, Correlation: e.Correlation})
 }
 
 // initWritten answers an InitProducerId.
 func (s *State) initWritten(b *Broker, w *TransactionWrite, code Code) {
-	who := txnRequest{w.From, w.Conn, w.Correlation}
+	who := w.who()
 	if code != NONE {
 		s.refuseInit(b, who, code)
 		return

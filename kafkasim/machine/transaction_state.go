@@ -35,6 +35,7 @@ func (t TransactionState) Complete() bool { return t == TxnCompleteCommit || t =
 // Versions of the transaction protocol, as a client speaks it (TransactionVersion, KIP-890).
 const (
 	TransactionV0 int8 = 0
+	TransactionV1 int8 = 1 // the first protocol, and the client knows TRANSACTION_ABORTABLE
 	TransactionV2 int8 = 2
 )
 

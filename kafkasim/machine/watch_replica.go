@@ -135,7 +135,7 @@ const sequenceWindow = 256
 
 // sequence is invariant 23 for one batch: it goes on where its producer's last one in this log ended.
 func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
-	if x.ProducerID < 0 {
+	if x.ProducerID < 0 || x.Control {
 		return
 	}
 	for at := x.BaseOffset - 1; at >= max(r.Log.LogStart, x.BaseOffset-sequenceWindow); {
@@ -144,7 +144,7 @@ func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
 			return
 		}
 		at = y.BaseOffset - 1
-		if y.ProducerID != x.ProducerID {
+		if y.ProducerID != x.ProducerID || y.Control {
 			continue
 		}
 		if x.MaxTimestamp-y.MaxTimestamp >= w.s.World.Broker.ProducerIDExpirationMs {

@@ -13,8 +13,9 @@ type Pass struct {
 	DeleteRetentionMs int64
 	SegmentBytes      int64 // small segments are merged up to it
 
-	last map[string]int64 // each key's last offset in the dirty part
-	end  int64            // after the last batch of the dirty part
+	last    map[string]int64 // each key's last offset in the dirty part
+	end     int64            // after the last batch of the dirty part
+	aborted bool             // the batch at hand is of an aborted transaction
 }
 
 // Compact rewrites the log from its start to p.Bound: of each key that the dirty part has, earlier records
@@ -26,7 +27,7 @@ func (l *Log) Compact(p Pass) (gone int) {
 		if b.BaseOffset >= p.Bound {
 			return false
 		}
-		for c := b.Records.From(0); c.Next(); {
+		for c := b.Records.From(0); !b.Control && !l.aborted(b) && c.Next(); {
 			if c.Flags&NullKey == 0 {
 				p.last[c.Key] = b.BaseOffset + int64(c.Place())
 			}
@@ -60,7 +61,11 @@ func (l *Log) Compact(p Pass) (gone int) {
 // cleaned is what a pass leaves of a batch, and how many of its records go. A batch without records is
 // kept, empty, when it is the last of the pass or its producer's last, by which retries are known.
 func (l *Log) cleaned(b *Batch, p *Pass) (out Batch, gone int, keep bool) {
+	if b.Control {
+		return *b, 0, true // markers stay
+	}
 	tombstones := false
+	p.aborted = b.BaseOffset < p.end && l.aborted(b)
 	for c := b.Records.From(0); c.Next(); {
 		if !p.retains(b, &c) {
 			gone++
@@ -92,6 +97,9 @@ func (p *Pass) retains(b *Batch, c *Cursor) bool {
 	offset := b.BaseOffset + int64(c.Place())
 	if offset >= p.end {
 		return true
+	}
+	if p.aborted {
+		return false
 	}
 	last, mapped := p.last[c.Key]
 	if c.Flags&NullKey != 0 || mapped && offset < last {
@@ -128,6 +136,19 @@ func (l *Log) rewrite(out, b *Batch, p *Pass) {
 	}
 	out.Records.Trim()
 	out.Compress(b.Codec, codec.DefaultLevel)
+}
+
+// aborted tells whether a batch is of a transaction that was aborted.
+func (l *Log) aborted(b *Batch) bool {
+	if !b.Transactional {
+		return false
+	}
+	for _, a := range l.AbortedIn(b.BaseOffset, b.NextOffset()) {
+		if a.ProducerID == b.ProducerID {
+			return true
+		}
+	}
+	return false
 }
 
 // lastOfProducer tells whether a batch is the last that the log remembers of its producer.

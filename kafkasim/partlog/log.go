@@ -14,7 +14,7 @@ type Segment struct {
 // Log is one partition's log on one broker. The zero value is an empty log that starts at offset 0.
 //
 // LogStart ≤ HighWatermark ≤ End always holds (R1.1). Without transactions the last stable offset is the
-// high watermark (R1.2).
+// high watermark (R1.2); with them LastStable tells it (T-44).
 //
 // Copying a Log by assignment shares its batches with the copy. Unshare says how that is made safe.
 type Log struct {
@@ -26,7 +26,8 @@ type Log struct {
 	Sealed        []Segment
 	Active        Segment
 	Epochs        Epochs
-	Producers     []ProducerEntry    // by ID
+	Producers     []ProducerEntry // by ID
+	Transactions  Transactions
 	Snapshots     []ProducerSnapshot // by Offset
 	Expired       int64              // ms: producers that were silent since before it are forgotten
 }
@@ -45,6 +46,7 @@ func (l *Log) Unshare() {
 	if l.Producers != nil {
 		l.Producers = append(make([]ProducerEntry, 0, len(l.Producers)), l.Producers...)
 	}
+	l.Transactions.unshare()
 }
 
 // Size is the number of bytes in the log.
@@ -98,6 +100,7 @@ func (l *Log) SetHighWatermark(offset int64) bool {
 	offset = min(max(offset, l.LogStart), l.End)
 	moved := offset != l.HighWatermark
 	l.HighWatermark = offset
+	l.Transactions.decided(offset)
 	return moved
 }
 
@@ -110,6 +113,8 @@ func (l *Log) SetLogStart(offset int64) bool {
 	l.LogStart = offset
 	l.HighWatermark = max(l.HighWatermark, offset)
 	l.Epochs.TruncateFromStart(offset)
+	l.Transactions.decided(l.HighWatermark)
+	l.Transactions.trim(offset)
 	return true
 }
 

@@ -17,11 +17,12 @@ type SeenBatch struct {
 
 // ProducerEntry is what a log knows of one producer: its epoch and its last batches, oldest first.
 type ProducerEntry struct {
-	ID      int64
-	Last    int64 // ms: the timestamp of its last batch (P-86)
-	Epoch   int16
-	Count   int8
-	Batches [remembered]SeenBatch
+	ID               int64
+	Last             int64 // ms: the timestamp of its last batch (P-86)
+	CoordinatorEpoch int32 // of its last marker (T-43)
+	Epoch            int16
+	Count            int8
+	Batches          [remembered]SeenBatch
 }
 
 // Verdict says what to do with a batch of an idempotent producer.
@@ -29,10 +30,11 @@ type Verdict uint8
 
 // The verdicts of CheckSequence.
 const (
-	Append     Verdict = iota // in sequence, or the producer is unknown
-	Duplicate                 // appended before: answer with the first offsets
-	OutOfOrder                // OUT_OF_ORDER_SEQUENCE_NUMBER
-	StaleEpoch                // INVALID_PRODUCER_EPOCH
+	Append             Verdict = iota // in sequence, or the producer is unknown
+	Duplicate                         // appended before: answer with the first offsets
+	OutOfOrder                        // OUT_OF_ORDER_SEQUENCE_NUMBER
+	StaleEpoch                        // INVALID_PRODUCER_EPOCH
+	OutsideTransaction                // INVALID_TXN_STATE: not transactional, while a transaction of the producer is open (T-42)
 )
 
 // CheckSequence decides about a batch by the rules P-84 to P-86. The second result is the earlier batch
@@ -59,8 +61,11 @@ func (l *Log) CheckSequence(b *Batch) (Verdict, SeenBatch) {
 		if first != 0 {
 			return OutOfOrder, SeenBatch{}
 		}
-	case p.Count > 0 && first != nextSequence(p.Batches[p.Count-1].LastSequence):
-		return OutOfOrder, SeenBatch{}
+	case p.Count > 0 && first != nextSequence(p.Batches[p.Count-1].LastSequence), p.Count == 0 && first != 0:
+		return OutOfOrder, SeenBatch{} // a marker began the epoch: it has no batch yet
+	}
+	if !b.Transactional && l.OpenBy(b.ProducerID) >= 0 {
+		return OutsideTransaction, SeenBatch{}
 	}
 	return Append, SeenBatch{}
 }
@@ -78,7 +83,14 @@ func (l *Log) remember(b *Batch) {
 	}
 	p := &l.Producers[i]
 	if b.ProducerEpoch != p.Epoch {
-		*p = ProducerEntry{ID: b.ProducerID, Epoch: b.ProducerEpoch}
+		*p = ProducerEntry{ID: b.ProducerID, CoordinatorEpoch: p.CoordinatorEpoch, Epoch: b.ProducerEpoch}
+	}
+	l.Transactions.follow(b, l.HighWatermark)
+	if p.Last = b.MaxTimestamp; b.Control {
+		if m, ok := b.Marker(); ok {
+			p.CoordinatorEpoch = max(p.CoordinatorEpoch, m.CoordinatorEpoch)
+		}
+		return
 	}
 	if p.Count == remembered {
 		copy(p.Batches[:], p.Batches[1:])
@@ -86,7 +98,6 @@ func (l *Log) remember(b *Batch) {
 	}
 	p.Batches[p.Count] = SeenBatch{b.BaseSequence, lastSequence(b), b.BaseOffset, b.NextOffset()}
 	p.Count++
-	p.Last = b.MaxTimestamp
 }
 
 // producer finds the entry of a producer id, or where it belongs.

@@ -15,6 +15,7 @@ import "slices"
 type ProducerSnapshot struct {
 	Offset    int64
 	Producers []ProducerEntry // each with its last batch
+	Open      []OpenTransaction
 }
 
 // TakeSnapshot writes a snapshot at the log's end, unless there is one, or nothing to write.
@@ -23,7 +24,7 @@ func (l *Log) TakeSnapshot() {
 	if n == 0 && len(l.Producers) == 0 || n > 0 && l.Snapshots[n-1].Offset >= l.End {
 		return
 	}
-	s := ProducerSnapshot{Offset: l.End, Producers: slices.Clone(l.Producers)}
+	s := ProducerSnapshot{Offset: l.End, Producers: slices.Clone(l.Producers), Open: slices.Clone(l.Transactions.Open)}
 	for i := range s.Producers {
 		if p := &s.Producers[i]; p.Count > 1 {
 			p.Batches = [remembered]SeenBatch{p.Batches[p.Count-1]}
@@ -48,19 +49,23 @@ func (l *Log) loadSnapshot() int64 {
 	l.Producers = nil
 	n := len(l.Snapshots)
 	if n == 0 {
+		l.Transactions = Transactions{}
 		return 0
 	}
-	l.Producers = slices.Clone(l.Snapshots[n-1].Producers)
-	return l.Snapshots[n-1].Offset
+	s := &l.Snapshots[n-1]
+	l.Producers = slices.Clone(s.Producers)
+	l.Transactions = l.Transactions.before(s.Offset, s.Open)
+	return s.Offset
 }
 
-// ExpireProducers forgets producers whose last batch is not younger than before, ms (P-86).
+// ExpireProducers forgets producers whose last batch is not younger than before, ms (P-86), and that have no
+// transaction open.
 func (l *Log) ExpireProducers(before int64) {
 	if before <= l.Expired {
 		return
 	}
 	l.Expired = before
-	l.Producers = slices.DeleteFunc(l.Producers, func(p ProducerEntry) bool { return p.Last <= before })
+	l.Producers = slices.DeleteFunc(l.Producers, func(p ProducerEntry) bool { return p.Last <= before && l.OpenBy(p.ID) < 0 })
 }
 
 // ForgetRemoved forgets producers of which no record is left, as Kafka did before 2.4 (KAFKA-7190).

@@ -23,25 +23,27 @@ type Kind uint8
 
 // The kinds of change. Broker and Partition are -1 where a kind does not name them.
 const (
-	BrokerState     Kind = iota + 1 // Broker: Text is the new state (view.Broker.State), "PAUSED" or "CRASHED"
-	BrokerFenced                    // Broker: A is 1 when the controller fenced it, 0 when it unfenced it
-	PartitionState                  // Partition at the controller: A leader (-1 none), B leader epoch, C partition epoch, List the ISR, List2 the ELR
-	BecameLeader                    // Broker believes it leads Partition: A leader epoch, B log end offset
-	BecameFollower                  // Broker follows A in epoch B
-	Appended                        // Broker's log of Partition: A first offset, B new log end offset, C leader epoch, Records the records
-	Truncated                       // Broker's log of Partition: A new log end offset, B old log end offset
-	HighWatermark                   // Broker's high watermark of Partition moved: A new, B old
-	LogStart                        // Broker's log start offset of Partition moved: A new, B old
-	Sent                            // Client handed records for Partition to send(): A count
-	Acked                           // Client learnt success for Partition: A first offset (-1 for acks=0), B count, C how long the first record waited, µs
-	Failed                          // Client: records of Partition failed for good: A count, Text Kafka's error name
-	Retried                         // Client puts a batch of Partition back: A records, Text the error that caused it
-	Refused                         // Broker refused a request for Partition: Text Kafka's error name
-	Consumed                        // Client's poll returned records of Partition: A first offset, B new position
-	PositionSet                     // Client's position of Partition was set (assign, seek, reset): A offset
-	Lost                            // acknowledged records of Partition are in no leader's log any more: A first offset, B count
-	Command                         // a user's command: Text in words
-	ControllerState                 // controller A is in Text, its state in the quorum, "ACTIVE", "PAUSED" or "CRASHED": B epoch, C leader (-1 none)
+	BrokerState      Kind = iota + 1 // Broker: Text is the new state (view.Broker.State), "PAUSED" or "CRASHED"
+	BrokerFenced                     // Broker: A is 1 when the controller fenced it, 0 when it unfenced it
+	PartitionState                   // Partition at the controller: A leader (-1 none), B leader epoch, C partition epoch, List the ISR, List2 the ELR
+	BecameLeader                     // Broker believes it leads Partition: A leader epoch, B log end offset
+	BecameFollower                   // Broker follows A in epoch B
+	Appended                         // Broker's log of Partition: A first offset, B new log end offset, C leader epoch, Records the records
+	Truncated                        // Broker's log of Partition: A new log end offset, B old log end offset
+	HighWatermark                    // Broker's high watermark of Partition moved: A new, B old
+	LogStart                         // Broker's log start offset of Partition moved: A new, B old
+	Sent                             // Client handed records for Partition to send(): A count
+	Acked                            // Client learnt success for Partition: A first offset (-1 for acks=0), B count, C how long the first record waited, µs
+	Failed                           // Client: records of Partition failed for good: A count, Text Kafka's error name
+	Retried                          // Client puts a batch of Partition back: A records, Text the error that caused it
+	Refused                          // Broker refused a request for Partition: Text Kafka's error name
+	Consumed                         // Client's poll returned records of Partition: A first offset, B new position
+	PositionSet                      // Client's position of Partition was set (assign, seek, reset): A offset
+	Lost                             // acknowledged records of Partition are in no leader's log any more: A first offset, B count
+	Command                          // a user's command: Text in words
+	TransactionState                 // Client, a transactional id, is in Text at its coordinator Broker: A producer id, B epoch, C when its transaction began (ms, -1 none), List the partitions
+	LastStable                       // Broker's last stable offset of Partition moved: A new, B old
+	ControllerState                  // controller A is in Text, its state in the quorum, "ACTIVE", "PAUSED" or "CRASHED": B epoch, C leader (-1 none)
 )
 
 // Change is one change of something that a learner can see.
