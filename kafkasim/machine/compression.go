@@ -49,7 +49,7 @@ func (p *Producer) expand(b *LiveBatch) {
 // has another one. A batch that has it already keeps its bytes, and their level.
 func recompress(topic *config.Topic, b partlog.Batch) partlog.Batch {
 	want := topic.Compression
-	if want == config.CompressionProducer || want == config.Compression(b.Codec) {
+	if b.Control || want == config.CompressionProducer || want == config.Compression(b.Codec) {
 		return b
 	}
 	b.Compress(codec.Codec(want), topic.Levels.Of(want))
