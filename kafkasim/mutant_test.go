@@ -78,6 +78,9 @@ var elsewhere = []machine.Mutant{
 	machine.SessionsExpireAtOnce,
 	machine.HeartbeatOfAnyEpoch,
 	machine.TrustsAnyMarker,
+	machine.AddsForAnyEpoch, machine.AddsWhileEnding, machine.EndsForAnyEpoch, machine.SameEpochAtEnd, machine.AnswersBeforeTheLog,
+	machine.NoMarkers, machine.ForgetsAPartition, machine.CompletesEarly, machine.MarkersReversed, machine.TakesAnyMarker,
+	machine.AppendsUnasked, machine.GuardsForever, machine.NeverTimesOut,
 }
 
 // mutantSchedules is how many schedules a mutant may survive.

@@ -90,20 +90,22 @@ const (
 	SessionsExpireAtOnce // a new active controller gives brokers no new session (R3.29)
 	HeartbeatOfAnyEpoch  // a heartbeat of another broker epoch counts (R3.4)
 	TrustsAnyMarker      // a registration is clean whatever broker epoch its marker has (R3.18)
-	AddsForAnyEpoch      // a coordinator adds partitions for any epoch (T-23)
-	AddsWhileEnding      // … or while the transaction before is being ended
-	EndsForAnyEpoch      // a coordinator ends a transaction for any epoch (T-33, T-34)
-	SameEpochAtEnd       // transactions v2 without a new epoch at each end (T-32)
-	AnswersBeforeTheLog  // a coordinator's change holds before it is committed (T-3)
-	NoMarkers            // a transaction is complete without markers (T-31)
-	ForgetsAPartition    // one partition of several gets no marker
-	CompletesEarly       // a transaction is complete with its first marker
-	MarkersReversed      // commit markers abort and abort markers commit (T-40)
-	TakesAnyMarker       // a log takes a marker of any epoch (T-43)
-	AppendsUnasked       // a partition leader appends without asking the coordinator (T-21, T-25)
-	GuardsForever        // what the coordinator said counts after a marker too (KIP-890)
-	NeverTimesOut        // transactions stay open for ever (T-50)
-	mutants              // how many there are
+
+	// Those of transactions.
+	AddsForAnyEpoch     // a coordinator adds partitions for any epoch (T-23)
+	AddsWhileEnding     // … or while the transaction before is being ended
+	EndsForAnyEpoch     // a coordinator ends a transaction for any epoch (T-33, T-34)
+	SameEpochAtEnd      // transactions v2 without a new epoch at each end (T-32)
+	AnswersBeforeTheLog // a coordinator's change holds before it is committed (T-3)
+	NoMarkers           // a transaction is complete without markers (T-31)
+	ForgetsAPartition   // one partition of several gets no marker
+	CompletesEarly      // a transaction is complete with its first marker
+	MarkersReversed     // commit markers abort and abort markers commit (T-40)
+	TakesAnyMarker      // a log takes a marker of any epoch (T-43)
+	AppendsUnasked      // a partition leader appends without asking the coordinator (T-21, T-25)
+	GuardsForever       // what the coordinator said counts after a marker too (KIP-890)
+	NeverTimesOut       // transactions stay open for ever (T-50)
+	mutants             // how many there are
 )
 
 // mutant tells whether a rule is broken.
