@@ -50,9 +50,27 @@ func newCourseBuild() *cobra.Command {
 				}
 				fmt.Fprintln(cmd.OutOrStdout(), at)
 			}
-			return nil
+			return buildMap(dir, lessons)
 		},
 	}
+}
+
+// buildMap makes the tables of the course's README.md.
+func buildMap(dir string, lessons []*master.Lesson) error {
+	c, err := master.ReadCurriculum(os.DirFS(filepath.Join(dir, mastersDir)))
+	if err != nil {
+		return err
+	}
+	at := filepath.Join(dir, "README.md")
+	text, err := os.ReadFile(at)
+	if err != nil {
+		return err
+	}
+	made, err := author.Readme(string(text), lessons, c)
+	if err != nil {
+		return err
+	}
+	return kernelspec.WriteFile(at, []byte(made), 0o644)
 }
 
 func newCourseCheck() *cobra.Command {

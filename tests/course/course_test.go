@@ -87,6 +87,23 @@ func TestNotebooksAreMadeFromTheMasters(t *testing.T) {
 	}
 }
 
+// The map of the course has the tables that its masters make.
+func TestTheMapIsMadeFromTheMasters(t *testing.T) {
+	all := lessons(t)
+	c, err := master.ReadCurriculum(os.DirFS(filepath.Join(folder, "masters")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := author.Readme(string(got), all, c)
+	if err != nil || want != string(got) {
+		t.Errorf("README.md is not what the masters make (%v): go run ./install/kafkalab course build", err)
+	}
+}
+
 // A check that finds nothing wrong with anything would be none: a lesson is spoilt on purpose in every way.
 func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(folder, "masters", "06.md"))
