@@ -104,6 +104,25 @@ func TestTheMapIsMadeFromTheMasters(t *testing.T) {
 	}
 }
 
+// The glossary can be read, and its links lead where lessons may lead.
+func TestGlossary(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(folder, "masters", "glossary.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms, err := master.ParseGlossary("glossary.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range terms {
+		for _, l := range x.Links {
+			if !author.MayLink(l.URL) {
+				t.Errorf("%s links to %s", x.Term, l.URL)
+			}
+		}
+	}
+}
+
 // A check that finds nothing wrong with anything would be none: a lesson is spoilt on purpose in every way.
 func TestTheCheckFindsWhatIsWrong(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(folder, "masters", "06.md"))
