@@ -91,7 +91,8 @@ func (c *Cluster) onTheWire(verb string, n int) machine.Event {
 	return machine.Event{}
 }
 
-// Deliver lets a message arrive now, after whatever else is due at this moment, and tells what it did.
+// Deliver lets a message arrive now, after whatever else is due at this moment, and tells what it did. What is
+// before it on its connection arrives before it.
 func (c *Cluster) Deliver(n int) *Event {
 	c.onTheWire("Deliver", n)
 	c.history.line(fmt.Sprintf("c.Deliver(%d)", n), c.s.Now)
@@ -116,7 +117,8 @@ func (c *Cluster) Drop(n int) Message {
 	return m
 }
 
-// Delay lets a message arrive later by d.
+// Delay lets a message arrive later by d. On its connection nothing overtakes it, as with Hold: what follows waits
+// behind it, while other connections between the same nodes go on.
 func (c *Cluster) Delay(n int, d time.Duration) Message {
 	e := c.onTheWire("Delay", n)
 	if d < 0 {

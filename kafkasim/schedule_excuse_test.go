@@ -33,11 +33,15 @@ var oldRules = []oldRule{
 	{without: "alter.moves.high.watermark", breaks: []int{26}, seed: 496},
 	// A fenced broker may be the last member of an ISR, and a leader one by whose loss the ISR is not empty.
 	{without: "fenced.stay.out", breaks: []int{2, 19}, seed: 3885},
+	// A leader writes the ISR itself, and knows of a broker's fencing only what it has read.
+	{without: "alter.partition", breaks: []int{2, 19}, seed: 606_547},
 	// A follower has records of an epoch that it has not heard of.
 	{without: "higher.epoch.dropped", breaks: []int{6}, kafka: "2.0", seed: 7662},
 	// The last known leader is elected when it is dead, and never when it lives.
 	{without: "last.known.leader.alive", elr: true, breaks: []int{2, 20, 26}, seed: 38},
-	// What is committed below the minimum is not on those who left the ISR and are eligible all the same: the
+	// The high watermark moves on below the minimum.
+	{without: "strict.min.isr", breaks: []int{15}, seed: 3800},
+	// What is committed then is not on those who left the ISR and are eligible all the same: the
 	// two rules came together, in 3.7 and 4.0 (KIP-966), and need each other.
 	{without: "strict.min.isr", elr: true, breaks: []int{9, 10, 11, 12, 13, 14}, seed: 2454},
 }
@@ -66,9 +70,9 @@ func TestOldRulesBreakInvariants(t *testing.T) {
 				s.world.elr = s.world.elr || r.elr
 				switch f := s.outcome(machine.NoMutant); {
 				case f == nil:
-				case !slices.Contains(r.breaks, f.number):
+				case !s.excused(f.number):
 					t.Fatalf("seed %d: %s", seed, f.text)
-				default:
+				case slices.Contains(r.breaks, f.number):
 					t.Logf("schedule %d, %v: %s", seed, time.Since(begin).Round(time.Millisecond), f.text)
 					return
 				}

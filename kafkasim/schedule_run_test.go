@@ -156,11 +156,15 @@ func (r *running) newDisks() {
 	}
 }
 
-// sacrifice elects whoever lives where a disk was lost and nobody can lead: the last who knew may have come
-// back with an empty disk that the controller had not heard of in time, and is waited for for ever (R3.21).
+// sacrifice elects whoever lives where nobody can lead by the rules. Where a disk was lost, the last who knew may
+// have come back with an empty one that the controller had not heard of in time, and is waited for for ever (R3.21).
+// And a change of min.insync.replicas clears who is eligible and the last known leader (a ClearElrRecord does, in
+// TopicDelta.maybeClearElr): a partition with an empty ISR at that moment has nobody left to wait for (R3.16).
 func (r *running) sacrifice() {
 	for i := range r.Topic("t").Partitions {
-		if r.wiped && r.Partition("t", i).Leader <= 0 {
+		reg := &r.s.Metadata().Topics[0].Partitions[i]
+		stranded := len(reg.ISR)+len(reg.ELR)+len(reg.LastKnownELR) == 0
+		if (r.wiped || stranded) && reg.Leader == machine.NoNode {
 			r.ElectUnclean("t", i)
 			r.RunFor(ms(500))
 		}
@@ -268,9 +272,7 @@ func (r *running) act(o op) {
 			r.reassign(o)
 		}
 	case opAlter:
-		// It forgets the eligible leaders (R3.16); with an empty ISR nobody could ever lead again. With several
-		// controllers time passes in it, and the ISR may become empty meanwhile.
-		if r.answers() && (len(r.s.Controllers) == 1 || !r.s.World.ELR) && len(r.Partition("t", 0).ISR) > 0 && len(r.Partition("t", len(r.Topic("t").Partitions)-1).ISR) > 0 {
+		if r.answers() {
 			r.AlterTopic("t", Config{"min.insync.replicas": 1 + o.n%2})
 		}
 	case opDelete:
@@ -431,11 +433,7 @@ func (r *running) meddle(o op) {
 // reassign moves the first partition by one broker, or cancels that.
 func (r *running) reassign(o op) {
 	if o.n%3 == 0 {
-		// With unclean elections a way back to replicas that are all down leaves the ISR with who came in
-		// between, who is no replica any more: invariant 1 breaks, by the rules as they are.
-		if !r.s.Metadata().Topics[0].Props.UncleanLeaderElectionEnable {
-			r.CancelReassign("t", 0)
-		}
+		r.CancelReassign("t", 0)
 		return
 	}
 	var to []int

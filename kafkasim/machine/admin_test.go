@@ -33,6 +33,51 @@ func TestAlterTopicStrandsALeaderlessPartition(t *testing.T) {
 	}
 }
 
+// R3.35: a way back to replicas of which none is in sync is refused, unless the topic allows unclean elections. Then
+// the first of them is the ISR: it leads if it lives, and is not marked as recovering; the next one leads, marked,
+// if it does not (PartitionReassignmentRevert).
+func TestCancelWithoutOriginals(t *testing.T) {
+	for _, c := range []struct {
+		unclean    bool
+		back       []NodeID
+		want       Code
+		leader     NodeID
+		isr        []NodeID
+		recovering bool
+	}{
+		{false, []NodeID{1}, INVALID_REPLICA_ASSIGNMENT, 3, []NodeID{3}, false},
+		{true, []NodeID{1}, NONE, 1, []NodeID{1}, false},
+		{true, []NodeID{2}, NONE, 2, []NodeID{2}, true},
+		{true, nil, NONE, NoNode, []NodeID{1}, false},
+	} {
+		b := newBench(t, 4)
+		props := topicDefaults()
+		props.MinInSyncReplicas, props.UncleanLeaderElectionEnable = 1, c.unclean
+		tp := b.topicWith("orders", props, []NodeID{1, 2})
+		b.run(1000 * ms)
+		b.apply(CutLink{A: 3, B: 4})
+		b.apply(CutLink{A: 1, B: 4})
+		b.apply(CutLink{A: 2, B: 4})
+		b.apply(Reassign{TP: tp, Replicas: []NodeID{3, 4}})
+		b.runUntil(10_000*ms, "3 in sync", func() bool { return slices.Contains(b.registration(tp).ISR, 3) })
+		for _, id := range []NodeID{1, 2} {
+			b.apply(CrashBroker{id})
+		}
+		b.runUntil(60_000*ms, "3 alone in sync", func() bool { return slices.Equal(b.registration(tp).ISR, []NodeID{3}) })
+		for _, id := range c.back {
+			b.apply(CutLink{A: id, B: 3}) // it is alive, and not in sync
+			b.apply(StartBroker{id})
+			b.runUntil(60_000*ms, "its return", func() bool { return !b.Metadata().broker(id).Fenced })
+		}
+		res := b.Apply(Reassign{TP: tp})
+		reg := b.registration(tp)
+		if res.Error != c.want || reg.Leader != c.leader || !slices.Equal(reg.ISR, c.isr) || reg.Recovering != c.recovering {
+			t.Errorf("unclean %v, back %v: %v, leader %d, ISR %v, recovering %v", c.unclean, c.back, res.Error, reg.Leader, reg.ISR, reg.Recovering)
+		}
+		b.run(1000 * ms)
+	}
+}
+
 // R3.35: cancelling brings the replicas back, not their order; a removed replica loses its log.
 func TestReassign(t *testing.T) {
 	b := newBench(t, 4)

@@ -63,10 +63,10 @@ func (c *checker) stuck(b *Broker, r *Replica) {
 	c.require(r.Stuck < patience, 26, "%v: broker %d was told %d times where its log parts from its leader's, and nothing changed", r.TP, b.ID, r.Stuck)
 }
 
-// thin is invariant 15: the high watermark stands still while the ISR is below its minimum, since that is strict.
+// thin is invariant 15: the high watermark stands still while the ISR is below its minimum.
 func (c *checker) thin(tp TopicPartition) {
 	to := c.s.Truth.partition(c.s, tp).Thin
-	c.require(to == 0 || c.s.World.Rules.Without(StrictMinISR), 15, "%v: HW moved to %d while the ISR was below min.insync.replicas", tp, to)
+	c.require(to == 0, 15, "%v: HW moved to %d while the ISR was below min.insync.replicas", tp, to)
 }
 
 // LostAnyway lists acknowledged acks=all records that are lost, and why Kafka does not count that as broken: an

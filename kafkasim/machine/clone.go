@@ -14,6 +14,7 @@ func (s *State) Clone() *State {
 	s.shareImages()
 	c := *s
 	c.Queue, c.Holds, c.Held = slices.Clone(s.Queue), slices.Clip(s.Holds), slices.Clone(s.Held)
+	c.Delays = slices.Clone(s.Delays)
 	c.Links = slices.Clone(s.Links)
 	for i := range c.Links {
 		c.Links[i].Held = slices.Clone(c.Links[i].Held)

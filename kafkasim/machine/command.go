@@ -71,8 +71,8 @@ type SetLatency struct {
 	Latency  int64
 }
 
-// DeliverMessage lets the message with this event number arrive now; DropMessage loses it; DelayMessage
-// lets it arrive later by so many µs.
+// DeliverMessage lets the message with this event number arrive now, behind what is before it on its connection;
+// DropMessage loses it; DelayMessage lets it arrive later by so many µs, before what is behind it.
 type DeliverMessage struct{ Seq uint64 }
 
 // DropMessage loses a message on the wire.

@@ -13,6 +13,10 @@ func (s *State) Hash() uint64 {
 	for i := range v.NumField() {
 		switch v.Type().Field(i).Name {
 		case "Notes", "Quiet", "Watching", "Answers", "Losses":
+		case "Delays": // none in a world that nobody has meddled with
+			if len(s.Delays) > 0 {
+				h.value(v.Field(i))
+			}
 		default:
 			h.value(v.Field(i))
 		}

@@ -95,13 +95,16 @@ func (s *State) committed(im *Image, r *MetadataRecord) {
 	case PartitionRecord:
 		s.number(r.TP)
 	case PartitionChangeRecord:
-		if r.Partition.Recovering && !im.partition(r.TP).Recovering {
+		if old := im.partition(r.TP); r.Partition.Recovering && !old.Recovering || strangers(old, &r.Partition) {
 			s.Truth.partition(s, r.TP).Unclean = true
 		}
 		s.electedEligible(im.partition(r.TP), r)
 		s.grants(im.partition(r.TP), r)
 	}
 	im.apply(r)
+	if r.Kind == PartitionChangeRecord {
+		s.raiseRead(r.TP)
+	}
 	s.noteRecord(r, fenced)
 }
 

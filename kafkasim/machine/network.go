@@ -5,7 +5,8 @@
 // to a process that is dead on a live host is answered by a reset; a dead or silent host answers nothing.
 //
 // Kafka: SocketServer, NetworkClient, Selector. Simplified: no bandwidth, no loss inside a connection; a
-// message dropped by hand leaves a hole that only the requester's timeout ends.
+// message dropped by hand leaves a hole that only the requester's timeout ends. What is done to single messages
+// by hand is in hold.go and delay.go; neither lets a message overtake another on its connection.
 package machine
 
 // Link is the state of one directed connection path between two nodes.
@@ -75,6 +76,7 @@ func (s *State) launch(l *Link, e Event) {
 		e.At = s.Now + latency*int64(1+s.Seq%3)
 	}
 	l.LastArrival = e.At
+	e.At = s.behindDelayed(&e)
 	s.push(e)
 }
 
@@ -128,15 +130,11 @@ func (s *State) applyNetwork(c Command) Result {
 	case SetLatency:
 		s.link(c.From, c.To).Latency = c.Latency
 	case DeliverMessage:
-		e := s.remove(s.inFlight(c.Seq))
-		e.At = s.Now
-		s.push(e)
+		s.deliver(c.Seq)
 	case DropMessage:
 		s.remove(s.inFlight(c.Seq))
 	case DelayMessage:
-		e := s.remove(s.inFlight(c.Seq))
-		e.At += c.By
-		s.push(e)
+		s.delay(c.Seq, c.By)
 	}
 	return Result{ID: -1}
 }

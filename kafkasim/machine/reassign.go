@@ -65,8 +65,9 @@ func (c *partitionChange) retarget(target []NodeID) {
 }
 
 // revert goes back to the replicas from before the reassignment. Their order does not come back: what is left
-// keeps the order of the merged list. When none of them is in the ISR any more, the way back is an unclean
-// election, and the topic must allow that.
+// keeps the order of the merged list. When none of them is in the ISR any more, the topic must allow unclean
+// elections: the first of them is the ISR then, alive or not, and if it is alive it leads without being marked as
+// recovering (PartitionReassignmentRevert).
 func (c *partitionChange) revert() Code {
 	if len(c.old.Adding) == 0 && len(c.old.Removing) == 0 {
 		return NO_REASSIGNMENT_IN_PROGRESS
@@ -85,6 +86,9 @@ func (c *partitionChange) revert() Code {
 	c.adding, c.removing = nil, nil
 	if len(c.replicas) == 0 || len(c.isr) == 0 && c.election != UncleanElection {
 		return INVALID_REPLICA_ASSIGNMENT
+	}
+	if len(c.isr) == 0 {
+		c.isr = []NodeID{c.replicas[0]}
 	}
 	return NONE
 }

@@ -203,6 +203,7 @@ func (s *State) becomeLeader(b *Broker, r *Replica, reg *PartitionRegistration) 
 		r.sameEpochRemotes(b.ID)
 	}
 	r.PartitionEpoch = reg.PartitionEpoch
+	s.grantRead(r)
 	if still := sameEpoch && s.World.Rules.Without(AlterMovesHighWatermark); !still && s.advanceHighWatermark(b, r) {
 		s.highWatermarkMoved(b, r.TP)
 	}

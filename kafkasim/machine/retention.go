@@ -49,6 +49,7 @@ func (s *State) propsChanged(b *Broker, topic int32) {
 	for i := range b.Replicas {
 		if r := &b.Replicas[i]; r.TP.Topic == topic && b.serves() {
 			s.storeChanged(b, r)
+			s.raiseRead(r.TP)
 		}
 	}
 }

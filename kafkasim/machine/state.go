@@ -11,11 +11,12 @@ type State struct {
 	World       World
 	Now         int64 // µs since the world began
 	Seq         uint64
-	Chores      uint64   // how many timers of chores there were
-	Queue       []Event  // a heap by (At, Seq)
-	Links       []Link   // sorted by (From, To)
-	Holds       []string // patterns of messages that are held back (hold.go)
-	Held        []Event  // … and those that are, in order
+	Chores      uint64       // how many timers of chores there were
+	Queue       []Event      // a heap by (At, Seq)
+	Links       []Link       // sorted by (From, To)
+	Holds       []string     // patterns of messages that are held back (hold.go)
+	Held        []Event      // … and those that are, in order
+	Delays      []Backlogged // connections that wait behind a delayed message (delay.go)
 	Brokers     []Broker
 	Controllers []Controller      // ids from FirstController
 	Committed   CommittedMetadata // see State.Metadata; empty with one controller

@@ -48,12 +48,38 @@ func (s *State) lossy(tp TopicPartition, id NodeID) bool {
 	return slices.Contains(s.Truth.partition(s, tp).Lossy, id)
 }
 
-// minISRRaised notes that a topic's minimum ISR is raised. Until a leader has read that it commits by the old
-// one, and who is eligible by the new one may lack that: invariant 10 is about a minimum that stays.
+// strangers tells whether nobody in an ISR was in sync or eligible before: an unclean election, whether it is
+// marked as one or not (the way back from a reassignment is not).
+func strangers(old, now *PartitionRegistration) bool {
+	return len(now.ISR) > 0 && !slices.ContainsFunc(now.ISR, func(id NodeID) bool {
+		return slices.Contains(old.ISR, id) || slices.Contains(old.ELR, id)
+	})
+}
+
+// minISRRaised notes that a topic's minimum ISR is raised. The controller goes by the new one at once: whoever
+// leaves an ISR below it is eligible (PartitionChangeBuilder.maybePopulateTargetElr takes the minimum from
+// ConfigurationControlManager). A leader commits by the old one until it has read the metadata
+// (Partition.effectiveMinIsr asks its own log's config), without those who have left. Invariant 10 waits until
+// no leader goes by the old one and nobody is eligible who left meanwhile.
 func (s *State) minISRRaised(topic int32) {
 	for p := range s.decided().Topics[topic].Partitions {
 		s.Truth.partition(s, TopicPartition{topic, int32(p)}).Raised = true
 	}
+}
+
+// raiseRead ends that wait when it is over.
+func (s *State) raiseRead(tp TopicPartition) {
+	t, im := s.Truth.partition(s, tp), s.decided()
+	if !t.Raised || len(im.partition(tp).ELR) > 0 {
+		return
+	}
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		if r := b.replica(tp); r != nil && r.Role == Leader && b.Image.Topics[tp.Topic].Props.MinInSyncReplicas != im.Topics[tp.Topic].Props.MinInSyncReplicas {
+			return
+		}
+	}
+	t.Raised = false
 }
 
 // eligibleHold tells whether the eligible leaders of a partition must have what is committed (invariant 10).
@@ -79,18 +105,23 @@ func (s *State) lossKnown(im *Image, id NodeID) {
 	}
 }
 
-// electedEligible notes that an eligible leader is elected in a partition whose minimum ISR was raised: it may
-// lack what the leader before it has committed under the old one, and that is lost.
+// electedEligible notes that an eligible leader is elected in a partition whose minimum ISR was raised, and that
+// it lacks what the leader before it has committed under the old one: that is lost, by Kafka's rules.
 func (s *State) electedEligible(old *PartitionRegistration, r *MetadataRecord) {
-	if now := &r.Partition; now.Leader != old.Leader && now.Leader != NoNode && !slices.Contains(old.ISR, now.Leader) {
-		t := s.Truth.partition(s, r.TP)
-		t.Raced = t.Raced || t.Raised
+	t, now := s.Truth.partition(s, r.TP), &r.Partition
+	if !t.Raised || now.Leader == old.Leader || now.Leader == NoNode || slices.Contains(old.ISR, now.Leader) {
+		return
 	}
+	x := s.broker(now.Leader).replica(r.TP)
+	t.Raced = t.Raced || x == nil || x.Log.End < t.Exposed
 }
 
 // forgets notes that metadata of the partition epoch that a leader knows already cancels its proposal to let a
-// replica in (R2.24). The proposal is on its way all the same. If it is granted, the leader's high watermark does
-// not wait for a replica that may be elected: Kafka's own gap in invariants 9 to 13, until the metadata comes.
+// replica in (R2.24). Partition.makeLeader takes a record of an equal partition epoch, because the leader may have
+// learnt that epoch from the answer to an AlterPartition, and makes its ISR the committed one, whatever is
+// pending. The proposal is on its way all the same, and the controller grants it: its partition epoch is right.
+// Until the leader hears of that, its high watermark does not wait for a replica that may be elected: a gap in
+// invariants 9 to 13 that is Kafka's own.
 func (s *State) forgets(r *Replica, reg *PartitionRegistration) {
 	if r.Change.Kind == PendingExpand && reg.PartitionEpoch == r.PartitionEpoch {
 		s.Truth.partition(s, r.TP).Forgotten = reg.PartitionEpoch + 1
@@ -102,6 +133,21 @@ func (s *State) grants(old *PartitionRegistration, r *MetadataRecord) {
 	if t := s.Truth.partition(s, r.TP); t.Forgotten == r.Partition.PartitionEpoch && len(r.Partition.ISR) > len(old.ISR) {
 		t.Granted = true
 	}
+}
+
+// grantRead closes the gap when a leader has heard of the replica that was let in, if nothing fell through it:
+// everybody in the ISR has all that was ever exposed.
+func (s *State) grantRead(r *Replica) {
+	t := s.Truth.partition(s, r.TP)
+	if !t.Granted || r.PartitionEpoch < t.Forgotten {
+		return
+	}
+	for _, id := range r.ISR {
+		if x := s.broker(id).replica(r.TP); x == nil || x.Log.End < t.Exposed || s.lossy(r.TP, id) {
+			return
+		}
+	}
+	t.Granted = false
 }
 
 // recordsFetched notes that a replica has everything again that its leader has committed.
