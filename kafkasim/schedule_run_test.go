@@ -19,7 +19,6 @@ type running struct {
 	sent      int
 	large     bool // some values are, so that segments fill
 	compacts  bool
-	second    bool // there is a second topic
 	wiped     bool // a disk was lost
 }
 
@@ -297,7 +296,7 @@ func (r *running) act(o op) {
 // send hands a producer a record; in a compacted topic some are tombstones.
 func (r *running) send(p *Producer, o op, value string) {
 	topic, key := "t", fmt.Sprint("k", r.sent%3)
-	if r.second && o.a%3 == 0 {
+	if o.a%3 == 0 && r.findTopic("u") >= 0 {
 		topic = "u"
 	}
 	if r.compacts && r.sent%7 == 3 {
@@ -337,11 +336,11 @@ func (r *running) another(o op) {
 	if !r.answers() {
 		return
 	}
-	if r.second {
-		r.second = r.DeleteTopic("u").Error != ""
-		return
+	if r.findTopic("u") >= 0 {
+		r.DeleteTopic("u")
+	} else {
+		r.CreateTopic("u", 1+o.n%2, 1+o.a%len(r.s.Brokers), nil)
 	}
-	r.second = r.CreateTopic("u", 1+o.n%2, 1+o.a%len(r.s.Brokers), nil).Error == ""
 }
 
 func (r *running) actOnBroker(o op) {
