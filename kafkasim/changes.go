@@ -80,6 +80,8 @@ func (c *Cluster) clientWords(n *note, p string) string {
 		return fmt.Sprintf("%s: %s for %s will be sent again, %s", client, plural(n.a, "record"), p, n.text())
 	case view.Consumed:
 		return fmt.Sprintf("%s: read %s %s", client, p, offsets(n.a, n.b-n.a))
+	case view.GroupState, view.OffsetCommitted, view.Rebalanced, view.CommitFailed, view.Processed:
+		return c.groupWords(n, client, p)
 	case view.PositionSet:
 		return fmt.Sprintf("%s: position of %s is %d", client, p, n.a)
 	}
@@ -129,7 +131,7 @@ type sums struct {
 	moved   [][2]int
 }
 
-type traffic struct{ sent, acked, failed, retried, consumed int64 }
+type traffic struct{ sent, acked, failed, retried, consumed, processed, commits int64 }
 
 func newSums(t *traceLog) *sums {
 	return &sums{trace: t, clients: map[string]*traffic{}, hw: map[[2]int]*[2]int64{}}
@@ -149,6 +151,10 @@ func (s *sums) add(n *note) bool {
 		s.of(n).retried += n.a
 	case view.Consumed:
 		s.of(n).consumed += n.b - n.a
+	case view.Processed:
+		s.of(n).processed += n.b - n.a
+	case view.OffsetCommitted:
+		s.of(n).commits++
 	case view.HighWatermark:
 		k := [2]int{int(n.partition), int(n.broker)}
 		if s.hw[k] == nil {
@@ -188,7 +194,8 @@ func (s *sums) lines(c *Cluster) []string {
 		for _, part := range []struct {
 			n    int64
 			word string
-		}{{t.sent, "sent"}, {t.acked, "acknowledged"}, {t.retried, "sent again"}, {t.failed, "failed"}, {t.consumed, "read"}} {
+		}{{t.sent, "sent"}, {t.acked, "acknowledged"}, {t.retried, "sent again"}, {t.failed, "failed"}, {t.consumed, "read"},
+			{t.processed, "processed"}, {t.commits, "commits"}} {
 			if part.n == 0 {
 				continue
 			}

@@ -22,6 +22,8 @@ type Cluster struct {
 	slab     []Delivery // of the next sends
 	watch    *watched   // nil when nobody watches
 	own      []ownPartitioner
+	// listeners are called after the event or command that they are about.
+	listeners []*listener
 }
 
 // clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.
@@ -71,6 +73,9 @@ func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
 		c.watch.add(c.watch.w.Command(c.s, commandWords(code, cmd)))
 	}
 	c.traced()
+	if c.listeners != nil {
+		c.callListeners()
+	}
 	return r
 }
 
@@ -98,6 +103,9 @@ func (c *Cluster) step() (machine.Event, bool) {
 	}
 	c.traced()
 	c.history.stepped(c.s)
+	if c.listeners != nil {
+		c.callListeners()
+	}
 	return e, true
 }
 

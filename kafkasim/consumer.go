@@ -12,8 +12,8 @@ import (
 	"kafkalab/kafkasim/view"
 )
 
-// Consumer is a handle on one consumer client, without a group: it reads the partitions that it assigns
-// to itself.
+// Consumer is a handle on one consumer client: it reads the partitions that it assigns to itself, or those that its group
+// gives it.
 type Consumer struct {
 	c *Cluster
 	i int32
@@ -63,6 +63,9 @@ func (x *Consumer) call(verb, topic string, numbers ...int) string {
 func (x *Consumer) Assign(topic string, partitions ...int) *Consumer {
 	x.needsOpen("Assign")
 	where := x.where("Assign")
+	if x.state().Group.On {
+		misuse(where, "Subscription to topics, partitions and pattern are mutually exclusive (IllegalStateException): this consumer has subscribed")
+	}
 	t := x.c.topicIndex(where, topic)
 	cmd := machine.Assign{Consumer: x.i, Topic: topic}
 	for _, p := range partitions {
@@ -151,8 +154,11 @@ func (x *Consumer) Poll(timeout time.Duration) *Records {
 	if timeout < 0 {
 		misuse(x.where("Poll"), "%v: want how long to wait at most, such as 100 * time.Millisecond", timeout)
 	}
-	if len(x.state().Parts) == 0 {
-		misuse(x.where("Poll"), "the consumer has no partitions; Assign some first")
+	if len(x.state().Parts) == 0 && !x.state().Group.On {
+		misuse(x.where("Poll"), "Consumer is not subscribed to any topics or assigned any partitions (IllegalStateException); Subscribe or Assign first")
+	}
+	if x.state().App.On {
+		misuse(x.where("Poll"), "an application polls with this consumer (Work); StopWork first, or let time pass")
 	}
 	start := x.c.s.Now
 	x.c.apply(fmt.Sprintf("c.Consumer(%q).Poll(%s)", x.ID(), goDuration(timeout.Microseconds())), machine.StartPoll{Consumer: x.i, Timeout: timeout.Microseconds()})
@@ -163,7 +169,11 @@ func (x *Consumer) Poll(timeout time.Duration) *Records {
 func (x *Consumer) polled(took time.Duration) *Records {
 	p := &x.state().Poll
 	out := &Records{Took: took}
-	if p.Error != machine.NONE {
+	switch {
+	case p.Error == machine.NONE:
+	case p.Error == x.state().Group.Fatal:
+		out.Error = p.Error.String()
+	default:
 		out.Error = fmt.Sprintf("%s for %s", p.Error, x.c.s.PartitionName(p.ErrorTP))
 		if p.DivergesAt >= 0 && p.Error == machine.LOG_TRUNCATION {
 			out.Error += fmt.Sprintf(": the logs part at offset %d", p.DivergesAt)
@@ -272,10 +282,11 @@ func (x *Consumer) Position(topic string, partition int) int64 {
 	return x.part(topic, partition).Position
 }
 
-// Close ends the consumer.
+// Close ends the consumer. With a group it commits, if it does so by itself, and leaves; time passes until that is done.
 func (x *Consumer) Close() *Consumer {
 	x.needsOpen("Close")
 	x.c.apply(fmt.Sprintf("c.Consumer(%q).Close()", x.ID()), machine.CloseConsumer{Consumer: x.i})
+	x.c.stepUntil(x.c.passing("Close, ms at most", 30_000_000), func() bool { return x.state().Closed })
 	return x
 }
 

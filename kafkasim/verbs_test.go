@@ -37,7 +37,7 @@ var values = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[Config](): {
 		Config(nil), Config{}, Config{"acks": "all"}, Config{"acks": 1}, Config{"ack": 1}, Config{"min.insync.replicas": 2}, Config{"min.insync.replicas": 0}, Config{"min.insync.replicas": nil},
-		Config{"min.insync.replicas": "many"}, Config{"retention.ms": 1}, Config{"linger.ms": time.Second}, Config{"linger.ms": -1}, Config{"segment.bytes": 1}, Config{"auto.offset.reset": "earliest"},
+		Config{"min.insync.replicas": "many"}, Config{"retention.ms": 1}, Config{"linger.ms": time.Second}, Config{"linger.ms": -1}, Config{"segment.bytes": 1}, Config{"auto.offset.reset": "earliest"}, Config{"group.id": "g"}, Config{"group.id": "g", "partition.assignment.strategy": "sticky"},
 		Config{"acks": []int{1}}, Config{"": 1}, Config{"compression.type": "lz4"}, Config{"compression.type": "zip"}, Config{"partitioner.class": "RoundRobinPartitioner"},
 	},
 	reflect.TypeFor[World](): {
@@ -53,6 +53,10 @@ var values = map[reflect.Type][]any{
 	},
 	reflect.TypeFor[func(string, any, int) int](): {
 		(func(string, any, int) int)(nil), func(string, any, int) int { return 0 }, func(string, any, int) int { return -1 }, func(_ string, _ any, n int) int { return n },
+	},
+	reflect.TypeFor[func([]TopicPartition)](): {(func([]TopicPartition))(nil), func([]TopicPartition) {}},
+	reflect.TypeFor[Work](): {
+		Work{}, Work{Commit: "after", Every: 2}, Work{Commit: "before"}, Work{Commit: "later"}, Work{PerRecord: time.Second}, Work{PerRecord: -1}, Work{Every: 3}, Work{PollTimeout: -1}, Work{Async: true, Commit: "after"},
 	},
 	reflect.TypeFor[func(*Cluster) bool](): {
 		(func(*Cluster) bool)(nil), func(*Cluster) bool { return true }, func(c *Cluster) bool { return c.Now()%7 == 0 },

@@ -13,7 +13,8 @@ import (
 const recordsShown = 256
 
 // View is a picture of the whole cluster as it is now, for charts: brokers, partitions with every
-// replica's log, clients, messages on the wire. Of a long log it holds the newest records.
+// replica's log, clients, groups, messages on the wire. Of a long log it holds the newest records. Kafka's own topics
+// (__consumer_offsets and the like) are not in it: Topic shows them.
 func (c *Cluster) View() *view.Cluster {
 	v := &view.Cluster{Now: c.s.Now, Tick: c.s.World.Tick}
 	for i := range c.s.Brokers {
@@ -21,7 +22,7 @@ func (c *Cluster) View() *view.Cluster {
 	}
 	v.Controllers = c.Controllers()
 	for t := range c.image().Topics {
-		if !c.image().Topics[t].Deleted {
+		if topic := &c.image().Topics[t]; !topic.Deleted && !machine.InternalTopic(topic.Name) {
 			v.Topics = append(v.Topics, c.viewTopic(int32(t), recordsShown))
 		}
 	}
@@ -30,6 +31,11 @@ func (c *Cluster) View() *view.Cluster {
 	}
 	for i := range c.s.Consumers {
 		v.Consumers = append(v.Consumers, c.viewConsumer(int32(i)))
+	}
+	for _, id := range c.Groups() {
+		if g, code := c.viewGroup(id); code == machine.NONE {
+			v.Groups = append(v.Groups, *g)
+		}
 	}
 	for _, m := range c.InFlight() {
 		v.InFlight = append(v.InFlight, view.Message{Number: m.Number, Arrives: m.Arrives.Microseconds(), From: m.From, To: m.To, Text: m.Text,

@@ -1,9 +1,10 @@
 package config
 
+import "slices"
+
 // brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts). World.Config takes them.
 func brokerRows() []Property {
-	rows := append(append(brokerModelled(), coordinatorModelled()...), brokerTopicDefaults()...)
-	rows = append(rows, brokerAbsent()...)
+	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), brokerTopicDefaults(), brokerAbsent())
 	for _, n := range securityNames {
 		rows = append(rows, absent(n, String, "null", needsWire, "Part of how connections are protected."))
 	}
@@ -137,16 +138,13 @@ var brokerAbsentNames = []struct {
 	}},
 	{"use World.Racks", [][2]string{{"broker.rack", "null"}}},
 	{"consumers read from leaders", [][2]string{{"replica.selector.class", "null"}}},
-	{needsGroups, [][2]string{
+	{needsConsumerProtocol, [][2]string{
 		{"group.consumer.assignors", "uniform, range"}, {"group.consumer.assignment.interval.ms", "1000"}, {"group.consumer.heartbeat.interval.ms", "5000"},
 		{"group.consumer.max.heartbeat.interval.ms", "15000"}, {"group.consumer.max.session.timeout.ms", "60000"}, {"group.consumer.max.size", "2147483647"},
 		{"group.consumer.migration.policy", "bidirectional"}, {"group.consumer.min.heartbeat.interval.ms", "5000"},
 		{"group.consumer.min.session.timeout.ms", "45000"}, {"group.consumer.regex.refresh.interval.ms", "600000"},
 		{"group.consumer.session.timeout.ms", "45000"}, {"group.coordinator.append.linger.ms", "-1"}, {"group.coordinator.rebalance.protocols", "classic, consumer, streams"},
-		{"group.coordinator.threads", "4"}, {"group.initial.rebalance.delay.ms", "3000"}, {"group.max.session.timeout.ms", "1800000"},
-		{"group.max.size", "2147483647"}, {"group.min.session.timeout.ms", "6000"}, {"offset.metadata.max.bytes", "4096"},
-		{"offsets.commit.timeout.ms", "5000"}, {"offsets.load.buffer.size", "5242880"}, {"offsets.retention.check.interval.ms", "600000"},
-		{"offsets.retention.minutes", "10080"}, {"offsets.topic.compression.codec", "0"},
+		{"group.coordinator.threads", "4"}, {"offsets.load.buffer.size", "5242880"}, {"offsets.topic.compression.codec", "0"},
 	}},
 	{"share groups are not there yet", [][2]string{
 		{"group.share.assignment.interval.ms", "1000"}, {"group.share.delivery.count.limit", "5"}, {"group.share.heartbeat.interval.ms", "5000"},

@@ -116,6 +116,9 @@ func ParseConsumer(given map[string]any) (Consumer, *Problem) {
 	}
 	backoffs(&c.RetryBackoffMs, c.RetryBackoffMaxMs, c.ReconnectBackoffMs, &c.ReconnectBackoffMax,
 		func(name string) bool { return slices.Contains(set, name) })
+	if pr := c.Member.settle(func(name string) bool { return slices.Contains(set, name) }); pr != nil {
+		return Consumer{}, pr
+	}
 	return c, nil
 }
 

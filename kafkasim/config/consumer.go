@@ -1,8 +1,10 @@
 package config
 
+import "slices"
+
 // consumerRows are the consumer's properties (Kafka: ConsumerConfig).
 func consumerRows() []Property {
-	return owned(OwnerConsumer, append(consumerModelled(), consumerAbsent()...))
+	return owned(OwnerConsumer, slices.Concat(consumerModelled(), memberModelled(), consumerAbsent()))
 }
 
 func consumerModelled() []Property {
@@ -42,26 +44,16 @@ func consumerModelled() []Property {
 func consumerAbsent() []Property {
 	return append(clientAbsent(), []Property{
 		absent("allow.auto.create.topics", Boolean, "true", "topics are made by CreateTopic", "Whether asking for a topic makes it."),
-		absent("auto.commit.interval.ms", Int, "5000", needsGroups, "How often positions are committed by themselves."),
 		absent("check.crcs", Boolean, "true", "", "Whether checksums are looked at."),
 		absent("client.id", String, "", "give the name to NewConsumer", "The name under which brokers know the client."),
 		absent("client.rack", String, "", "consumers read from leaders", "The rack a client is in, to read from a replica nearby."),
-		absent("default.api.timeout.ms", Int, "60000", "", "How long calls without a timeout of their own may block."),
-		absent("enable.auto.commit", Boolean, "true", needsGroups, "Whether positions are committed by themselves."),
 		absent("enable.metrics.push", Boolean, "true", needsMetrics, "Whether the client sends its metrics to the cluster."),
-		absent("exclude.internal.topics", Boolean, "true", needsGroups, "Whether a pattern may match internal topics."),
-		absent("group.id", String, "null", needsGroups, "The group that shares partitions among its members and remembers positions."),
-		absent("group.instance.id", String, "null", needsGroups, "A member's name that survives its restart."),
-		absent("group.protocol", String, "classic", needsGroups, "Which group protocol is spoken: classic or consumer."),
-		absent("group.remote.assignor", String, "null", needsGroups, "The assignor at the coordinator."),
-		absent("heartbeat.interval.ms", Int, "3000", needsGroups, "How often a member says that it lives."),
+		absent("exclude.internal.topics", Boolean, "true", "name the topics", "Whether a pattern may match internal topics."),
+		absent("group.remote.assignor", String, "null", needsConsumerProtocol, "The assignor at the coordinator."),
 		absent("interceptor.classes", List, "", "", "Classes that see records before the application does."),
 		absent("isolation.level", String, "read_uncommitted", needsTxn, "Whether records of open and aborted transactions are seen."),
 		absent("key.deserializer", Class, "null", needsSerde, "The class that turns bytes into keys."),
 		absent("value.deserializer", Class, "null", needsSerde, "The class that turns bytes into values."),
-		absent("max.poll.interval.ms", Int, "300000", needsGroups, "How long a member may take between polls."),
-		absent("partition.assignment.strategy", List, "range, cooperative-sticky", needsGroups, "The assignors that a member knows."),
-		absent("session.timeout.ms", Int, "45000", needsGroups, "After how long without heartbeat a member counts as dead."),
 		absent("share.acknowledgement.mode", String, "implicit", "share groups are not there yet", "How a share consumer acknowledges."),
 		absent("share.acquire.mode", String, "batch_optimized", "share groups are not there yet", "How a share consumer takes records."),
 	}...)

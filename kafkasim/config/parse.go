@@ -116,6 +116,16 @@ func (p *Property) set(into, value any) *Problem {
 			return pr
 		}
 		*f = int32(v)
+	case *string:
+		if *f = text(value); *f == "null" {
+			*f = ""
+		}
+	case *[]string:
+		v, pr := p.parseAssignors(value)
+		if pr != nil {
+			return pr
+		}
+		*f = v
 	case *Cleanup:
 		v, ok := parseCleanup(text(value))
 		if !ok {
@@ -161,6 +171,7 @@ func (p *Property) choose(field any, i int) {
 		*f = Protocol(i)
 	case *Compression:
 		*f = Compression(i)
+	case nil: // there is only one value
 	default:
 		panic("config: no way to set " + p.Name)
 	}

@@ -37,6 +37,7 @@ type Broker struct {
 	MaxIncrementalFetchSessionCacheSlots int64
 	OffsetsTopic                         InternalTopic
 	Transactions                         Transactions
+	Groups                               Groups
 }
 
 // Topic holds the topic properties that are modelled.
@@ -130,4 +131,5 @@ type Consumer struct {
 	MetadataMaxAgeMs       int64    // metadata.max.age.ms
 	ReconnectBackoffMs     int64    // reconnect.backoff.ms
 	ReconnectBackoffMax    int64    // reconnect.backoff.max.ms
+	Member                 Member
 }

@@ -83,6 +83,8 @@ var versionDefaults = []versionDefault{
 	{V3_0, OwnerProducer, "acks", "1"},
 	{V3_0, OwnerProducer, "enable.idempotence", "false"},
 	{V4_0, OwnerProducer, "linger.ms", "0"},
+	{V3_0, OwnerConsumer, "session.timeout.ms", "10000"},
+	{V3_0, OwnerConsumer, "partition.assignment.strategy", "range"},
 }
 
 // At puts a version's own defaults under the properties that are given. A producer that asks for

@@ -109,7 +109,9 @@ func isRequest(p Payload) bool {
 	switch p.(type) {
 	case ProduceRequest, FetchRequest, MetadataRequest, ListOffsetsRequest, OffsetsForLeaderEpochRequest,
 		InitProducerIDRequest, DeleteRecordsRequest, FindCoordinatorRequest,
-		AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, EndTxnRequest, WriteTxnMarkersRequest:
+		AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, EndTxnRequest, WriteTxnMarkersRequest,
+		JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, OffsetCommitRequest, OffsetFetchRequest,
+		TxnOffsetCommitRequest, DeleteGroupRequest, OffsetDeleteRequest:
 		return true
 	}
 	return false
@@ -212,6 +214,10 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onShutdownTimer(b)
 	case NextRequest:
 		s.readNext(b, p)
+	case GroupTimer:
+		s.onGroupTimer(b, e, p)
+	case OffsetExpiryTimer:
+		s.onOffsetExpiry(b, e, p)
 	case CoordinatorLoadTimer:
 		s.onCoordinatorLoad(b, p)
 	case CoordinatorWritten:

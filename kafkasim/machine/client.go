@@ -63,6 +63,7 @@ type ClientIO struct {
 	Times           ClientTimes
 	Meta            Metadata
 	Conns           []Connection // one per broker, by id
+	Second          Connection   // a consumer's to its coordinator, beside that to the same broker
 	NextConn        uint32
 	NextCorrelation uint32
 	Timers          []int64 // when the client's timers in the queue fire, ascending
@@ -99,6 +100,17 @@ func (io *ClientIO) conn(b NodeID) *Connection {
 	return &io.Conns[b-1]
 }
 
+// connOf is the open connection that something came on; nil for one that is gone.
+func (io *ClientIO) connOf(e *Event) *Connection {
+	if c := io.conn(e.From); c != nil && c.ID != 0 && c.ID == e.Conn {
+		return c
+	}
+	if c := &io.Second; c.Broker == e.From && c.ID != 0 && c.ID == e.Conn {
+		return c
+	}
+	return nil
+}
+
 // usable tells whether a request can go out on the connection now.
 func (c *Connection) usable(now int64) bool { return c.ID != 0 || now >= c.RetryAt }
 
@@ -120,8 +132,8 @@ func (s *State) clientRequest(io *ClientIO, c *Connection, r Request, answered b
 // answered takes the request that a response answers out of flight; false when the connection is not
 // the present one or the request was given up.
 func (io *ClientIO) answered(e Event) (Request, bool) {
-	c := io.conn(e.From)
-	if c == nil || c.ID == 0 || c.ID != e.Conn {
+	c := io.connOf(&e)
+	if c == nil {
 		return Request{}, false
 	}
 	for i := range c.InFlight {
@@ -174,7 +186,22 @@ func (io *ClientIO) overdueAt(c *Connection) int64 {
 	if len(c.InFlight) == 0 {
 		return never
 	}
+	if c == &io.Second {
+		at := never
+		for i := range c.InFlight {
+			at = min(at, c.InFlight[i].SentAt+io.timeout(c.InFlight[i].Payload)+ms)
+		}
+		return at
+	}
 	return c.InFlight[0].SentAt + io.Times.RequestTimeout + ms
+}
+
+// timeout is a request's: a JoinGroup may take as long as the rebalance (C-73).
+func (io *ClientIO) timeout(p Payload) int64 {
+	if m, ok := p.(JoinGroupRequest); ok {
+		return max(io.Times.RequestTimeout, m.RebalanceTimeoutMs*ms+5_000_000)
+	}
+	return io.Times.RequestTimeout
 }
 
 // lostError is how a request in flight fails when its connection is closed (P-64): overdue ones
@@ -300,6 +327,8 @@ func (io *ClientIO) clone() ClientIO {
 		c.Conns[i].InFlight = append([]Request(nil), c.Conns[i].InFlight...)
 		c.Conns[i].Session.Parts = slices.Clone(c.Conns[i].Session.Parts)
 	}
+	c.Second.InFlight = append([]Request(nil), io.Second.InFlight...)
+	c.Second.Session.Parts = slices.Clone(c.Second.Session.Parts)
 	c.Timers = append([]int64(nil), io.Timers...)
 	return c
 }

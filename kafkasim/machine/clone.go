@@ -40,7 +40,7 @@ func (s *State) Clone() *State {
 		c.Consumers[i] = s.Consumers[i].clone()
 	}
 	c.Truth.Acked, c.Truth.Partitions = slices.Clip(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
-	c.Deletions = slices.Clone(s.Deletions)
+	c.Deletions, c.GroupAdmin = slices.Clone(s.Deletions), slices.Clone(s.GroupAdmin)
 	c.Notes, c.Watching, c.Answers, c.Losses = nil, false, nil, nil
 	return &c
 }

@@ -75,6 +75,8 @@ func (s *State) applyCluster(c Command) Result {
 		return s.applyController(c)
 	case DeleteRecords:
 		return s.deleteRecords(c)
+	case AdministerGroup:
+		return s.administerGroup(c)
 	}
 	return s.applyBroker(c)
 }

@@ -1,15 +1,16 @@
-// Consumer, without a group.
+// Consumer.
 //
-// A consumer is told its partitions by Assign. Each has a position, the offset of the next record to hand
+// A consumer is told its partitions by Assign, or by its group (consumer_group.go). Each has a position, the offset of the next record to hand
 // out (C-2), which begins by auto.offset.reset (consumer_positions.go) and moves when a poll returns
 // records, not when they are fetched (C-7). Everything is sent within a poll (consumer_poll.go); what
 // arrives later waits in the buffer (consumer_fetch.go).
 //
 // Kafka: KafkaConsumer (group.protocol=classic), SubscriptionState, Fetcher, OffsetFetcher (KIP-320). Absent:
-// groups and commits, read_committed, fetching from followers.
+// read_committed, fetching from followers.
 package machine
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -30,6 +31,8 @@ type Consumer struct {
 	Buffer  []CompletedFetch
 	Poll    Poll
 	Turns   int64 // counts drained fetches: who was served longest ago is asked for first
+	Group   Membership
+	App     App
 }
 
 // PositionState is where a partition stands on its way to being fetched (C-1).
@@ -49,6 +52,8 @@ type ConsumerPart struct {
 	TP          TopicPartition // Topic -1 until the metadata know it
 	State       PositionState
 	Paused      bool
+	Revoking    bool  // about to be given up: nothing of it is handed out any more
+	NoCommit    bool  // the group has no committed offset of it
 	Asked       bool  // a ListOffsets or OffsetsForLeaderEpoch of it is in flight
 	Position    int64 // -1 before the first one is known
 	Epoch       int32 // leader epoch of the last record read, -1 for none (C-40)
@@ -112,7 +117,20 @@ func (s *State) applyConsumer(c Command) Result {
 	case ResumeConsumer:
 		s.Consumers[c.Consumer].pause(c.Topic, c.Partitions, false)
 	case CloseConsumer:
+		x := &s.Consumers[c.Consumer]
+		if x.Config.Member.GroupID == "" {
+			s.closeConsumer(x)
+		} else {
+			s.beginClose(x)
+		}
+	case CrashConsumer:
 		s.closeConsumer(&s.Consumers[c.Consumer])
+	case Subscribe:
+		s.subscribe(&s.Consumers[c.Consumer], c.Topics)
+	case Commit:
+		return s.commitOffsets(&s.Consumers[c.Consumer], c)
+	case Work:
+		s.work(&s.Consumers[c.Consumer], c)
 	}
 	return Result{ID: -1}
 }
@@ -124,7 +142,10 @@ func (s *State) newConsumer(c NewConsumer) Result {
 		RetryBackoffMax: c.Props.RetryBackoffMaxMs * ms, MetadataMaxAge: c.Props.MetadataMaxAgeMs * ms,
 		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,
 	})
-	s.Consumers = append(s.Consumers, Consumer{ClientIO: io, Config: c.Props, Index: i})
+	x := Consumer{ClientIO: io, Config: c.Props, Index: i}
+	x.Group.Generation, x.Group.Coordinator = -1, NoNode
+	x.Group.AutoCommitAt = s.Now + c.Props.Member.AutoCommitIntervalMs*ms
+	s.Consumers = append(s.Consumers, x)
 	return Result{ID: i}
 }
 
@@ -146,33 +167,45 @@ func (s *State) assign(c *Consumer, a Assign) {
 	c.Buffer = slices.DeleteFunc(slices.Clone(c.Buffer), func(f CompletedFetch) bool { return c.part(f.TP) == nil })
 }
 
+// comparePart orders partitions by topic, those of unknown topics first.
+func comparePart(a, b ConsumerPart) int {
+	return cmp.Or(cmp.Compare(a.TP.Topic, b.TP.Topic), cmp.Compare(a.TP.Partition, b.TP.Partition), cmp.Compare(a.Topic, b.Topic))
+}
+
 // addPart assigns one partition, unless it is assigned already.
 func (c *Consumer) addPart(topic string, partition int32) {
-	i := sort.Search(len(c.Parts), func(i int) bool { return c.Parts[i].TP.Partition >= partition })
-	if i == len(c.Parts) || c.Parts[i].TP.Partition != partition {
-		c.Parts = slices.Insert(c.Parts, i, ConsumerPart{Topic: topic, TP: TopicPartition{-1, partition},
-			Position: -1, Epoch: -1, LeaderEpoch: -1, HighWatermark: -1, LogStart: -1})
+	p := ConsumerPart{Topic: topic, TP: TopicPartition{-1, partition},
+		Position: -1, Epoch: -1, LeaderEpoch: -1, HighWatermark: -1, LogStart: -1}
+	if t := c.Meta.topic(topic); t >= 0 {
+		p.TP.Topic = c.Meta.Topics[t].Topic
+	}
+	if i, found := slices.BinarySearchFunc(c.Parts, p, comparePart); !found {
+		c.Parts = slices.Insert(c.Parts, i, p)
 	}
 }
 
 // learnPartitions takes topic numbers, and the partitions of a topic assigned whole, from the metadata.
 func (c *Consumer) learnPartitions() {
-	if t := c.Meta.topic(c.WholeOf); c.WholeOf != "" && t >= 0 {
-		for i := range c.Meta.Topics[t].Parts {
-			c.addPart(c.WholeOf, int32(i))
-		}
-	}
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if t := c.Meta.topic(p.Topic); t >= 0 && c.Meta.Topics[t].Topic >= 0 {
 			p.TP.Topic = c.Meta.Topics[t].Topic
 		}
 	}
+	slices.SortStableFunc(c.Parts, comparePart)
+	if t := c.Meta.topic(c.WholeOf); c.WholeOf != "" && t >= 0 {
+		for i := range c.Meta.Topics[t].Parts {
+			c.addPart(c.WholeOf, int32(i))
+		}
+	}
 }
 
-// part finds an assigned partition, nil for none. All are of one topic and sorted.
+// part finds an assigned partition, nil for none.
 func (c *Consumer) part(tp TopicPartition) *ConsumerPart {
-	i := sort.Search(len(c.Parts), func(i int) bool { return c.Parts[i].TP.Partition >= tp.Partition })
+	i := sort.Search(len(c.Parts), func(i int) bool {
+		at := c.Parts[i].TP
+		return at.Topic > tp.Topic || at.Topic == tp.Topic && at.Partition >= tp.Partition
+	})
 	if i == len(c.Parts) || c.Parts[i].TP != tp {
 		return nil
 	}
@@ -226,6 +259,10 @@ func (s *State) closeConsumer(c *Consumer) {
 			s.hangUpClient(&c.ClientIO, k)
 		}
 	}
+	if c.Second.ID != 0 {
+		s.hangUpClient(&c.ClientIO, &c.Second)
+	}
+	c.Group.Closing = false
 }
 
 // consumerEvent handles what arrives at a consumer. Without a poll nothing is sent, only taken in.
@@ -238,7 +275,10 @@ func (s *State) consumerEvent(i int32, e Event) {
 	case ClientTimer:
 		c.woke(s.Now)
 	case Disconnected:
-		if k := c.conn(e.From); k != nil && k.ID != 0 && k.ID == e.Conn {
+		if k := c.connOf(&e); k == &c.Second {
+			s.loseGroupAnswers(c, s.disconnect(&c.ClientIO, k))
+			s.coordinatorLost(c)
+		} else if k != nil {
 			s.loseAnswers(c, s.disconnect(&c.ClientIO, k))
 		}
 	default:
@@ -249,6 +289,8 @@ func (s *State) consumerEvent(i int32, e Event) {
 		s.consumerAnswer(c, e.From, r, e.Payload)
 	}
 	s.goOnPolling(c)
+	s.background(c)
+	s.goOnWorking(c)
 }
 
 func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Payload) {
@@ -263,12 +305,15 @@ func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Paylo
 	case OffsetsForLeaderEpochResponse:
 		s.validated(c, r.Payload.(OffsetsForLeaderEpochRequest), &a)
 	default:
-		unexpected(Event{At: s.Now, To: c.Node, Payload: answer})
+		if !s.groupAnswered(c, &r, answer) {
+			unexpected(Event{At: s.Now, To: c.Node, Payload: answer})
+		}
 	}
 }
 
 // loseAnswers gives up requests that will not be answered; what they asked for is asked again.
 func (s *State) loseAnswers(c *Consumer, lost []Request) {
+	s.loseGroupAnswers(c, lost)
 	for i := range lost {
 		switch m := lost[i].Payload.(type) {
 		case ListOffsetsRequest:
@@ -301,5 +346,7 @@ func (c *Consumer) clone() Consumer {
 	d.ClientIO = c.ClientIO.clone()
 	d.Parts = slices.Clone(c.Parts)
 	d.Buffer = slices.Clone(c.Buffer)
+	d.Group.Answers, d.Group.Commits, d.Group.Calls = slices.Clone(c.Group.Answers), slices.Clone(c.Group.Commits), slices.Clip(c.Group.Calls)
+	d.App.Done, d.App.Up = slices.Clone(c.App.Done), slices.Clone(c.App.Up)
 	return d
 }

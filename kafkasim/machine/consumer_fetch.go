@@ -36,7 +36,7 @@ func (s *State) sendFetches(c *Consumer) {
 		}
 		var parts []FetchPart
 		for _, p := range c.byTurn() {
-			if p.State == PositionFetching && !p.Paused && p.Leader == k.Broker && p.RetryAt <= s.Now {
+			if p.State == PositionFetching && !p.Paused && !p.Revoking && p.Leader == k.Broker && p.RetryAt <= s.Now {
 				parts = append(parts, FetchPart{TP: p.TP, FetchOffset: p.Position, LeaderEpoch: s.expectedEpoch(p.LeaderEpoch),
 					LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: c.Config.MaxPartitionFetchBytes})
 			}
@@ -133,7 +133,7 @@ func (s *State) collect(c *Consumer) {
 		p := c.part(f.TP)
 		switch {
 		case p == nil:
-		case room == 0 || p.Paused || c.Poll.Error != NONE:
+		case room == 0 || p.Paused || p.Revoking || c.Poll.Error != NONE:
 			kept = append(kept, f)
 		case f.Error != NONE:
 			if !s.fetchRefused(c, p, &f) {

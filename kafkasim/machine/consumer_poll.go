@@ -33,6 +33,9 @@ func (s *State) goOnPolling(c *Consumer) {
 			s.loseAnswers(c, s.hangUpClient(&c.ClientIO, &c.Conns[i]))
 		}
 	}
+	if c.Config.Member.GroupID != "" {
+		s.pollGroup(c)
+	}
 	if c.Poll.Error == NONE {
 		s.updatePositions(c)
 	}

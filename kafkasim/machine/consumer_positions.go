@@ -39,11 +39,12 @@ func (c *Consumer) initialize(p *ConsumerPart) bool {
 // updatePositions asks for what is needed before partitions can be fetched. It throws for a partition that
 // cannot begin (C-33).
 func (s *State) updatePositions(c *Consumer) {
+	s.askOffsets(c)
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		switch p.State {
 		case PositionInitializing:
-			if !c.initialize(p) {
+			if waits := c.Config.Member.GroupID != "" && !p.NoCommit; !waits && !c.initialize(p) {
 				c.throw(p, NO_OFFSET, -1)
 			}
 		case PositionFetching, PositionAwaitValidation:

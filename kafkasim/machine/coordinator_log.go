@@ -37,6 +37,8 @@ type CoordinatorShard struct {
 	Loading bool
 
 	Transactions []TransactionMetadata // of a transaction coordinator, by transactional id
+	Groups       []Group               // of a group coordinator, by id
+	ExpiryAt     int64                 // µs: when it looks for old offsets next; 0 for never
 }
 
 // CoordinatorLoadTimer: a broker has read the log of a shard in this epoch.
@@ -156,12 +158,15 @@ func (s *State) loadShard(b *Broker, x *CoordinatorShard) {
 		case TransactionCoordinator:
 			x.replayTransactions(&b.Image, batch)
 		case GroupCoordinator:
+			x.replayGroups(batch, l.HighWatermark)
 		}
 		return true
 	})
 	x.Loading = false
 	if x.Kind == TransactionCoordinator {
 		s.transactionsLoaded(b, x)
+	} else {
+		s.groupsLoaded(b, x)
 	}
 }
 
@@ -170,6 +175,9 @@ func (s *State) coordinatorResigned(b *Broker, tp TopicPartition) {
 	i, found := b.findShard(tp)
 	if !found {
 		return
+	}
+	if b.Shards[i].Kind == GroupCoordinator {
+		s.groupsResigned(b, &b.Shards[i])
 	}
 	b.Shards = slices.Delete(b.Shards, i, i+1)
 }
@@ -233,5 +241,7 @@ func (s *State) onCoordinatorWritten(b *Broker, m CoordinatorWritten) {
 	switch then := m.Then.Payload.(type) {
 	case TransactionWrite:
 		s.transactionWritten(b, x, then, code)
+	default:
+		s.groupWritten(b, x, then, code)
 	}
 }

@@ -110,6 +110,9 @@ func (s *State) adminEvent(e Event) {
 			d.Done, d.Error, d.Low = true, code, low
 		}
 	}
+	if s.groupAdministrated(&e) {
+		return
+	}
 	switch p := e.Payload.(type) {
 	case DeleteRecordsResponse:
 		settle(int32(e.Conn)-1, p.Parts[0].Error, p.Parts[0].LowWatermark)

@@ -51,7 +51,7 @@ func (s *State) describeTransaction(p Payload) (string, bool) {
 	case ExpireTransactionsTimer:
 		return "looks for transactional ids that nobody uses", true
 	}
-	return "", false
+	return s.describeGroup(p)
 }
 
 func (s *State) transactionPartWords(t TransactionPart) string {

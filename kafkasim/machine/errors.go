@@ -70,10 +70,12 @@ const (
 	LOG_TRUNCATION                           // the log was cut below the position and auto.offset.reset is none
 )
 
-var codeNames = []struct {
+type codeName struct {
 	code Code
 	name string
-}{
+}
+
+var codeNames = []codeName{
 	{NONE, "NONE"},
 	{OFFSET_OUT_OF_RANGE, "OFFSET_OUT_OF_RANGE"},
 	{CORRUPT_MESSAGE, "CORRUPT_MESSAGE"},
@@ -137,9 +139,11 @@ var codeNames = []struct {
 
 // String is Kafka's name of the error.
 func (c Code) String() string {
-	for _, n := range codeNames {
-		if n.code == c {
-			return n.name
+	for _, names := range [...][]codeName{codeNames, groupCodeNames} {
+		for _, n := range names {
+			if n.code == c {
+				return n.name
+			}
 		}
 	}
 	return "UNKNOWN_SERVER_ERROR"

@@ -24,6 +24,7 @@ const (
 	ExpandFromEpochStart
 	OutOfRangeNotFatal
 	MonotonicLatest
+	MemberIDRequired
 	PositionValidation
 	FollowerReads
 	StickyByBatch
@@ -36,6 +37,7 @@ const (
 	AlterISR
 	MaximalISR
 	AlterMovesHighWatermark
+	OwnedGeneration
 	StickyByBytes
 	KRaft
 	FencedStayOut

@@ -57,6 +57,7 @@ func (s *State) appendMarker(b *Broker, m *TxnMarker, tp TopicPartition) Delayed
 		s.refused(b, tp, part.Result.Error)
 		return part
 	}
+	s.groupMarker(b, tp, m.ProducerID, marker.Commit, part.Result.BaseOffset)
 	return part
 }
 

@@ -68,6 +68,17 @@ const (
 	RetriesOutOfOrder                 // an idempotent producer sends on while a batch before is to be tried again (P-56)
 	TakesAnySessionEpoch              // a fetch session takes requests out of their turn (R2.8)
 	SessionHidesHighWatermark         // an answer leaves out a high watermark that has moved without records (R2.8)
+	KeepsOldInstances                 // a member id goes on after its instance has another (G-72)
+	KeepsAbsentMembers                // who has not joined in time stays in the group (G-26)
+	GenerationStays                   // a rebalance begins no new generation (G-11)
+	StaticRejoinRebalances            // a static member that comes back causes a rebalance (G-70)
+	IgnoresGeneration                 // members of former generations may commit (G-82)
+	SessionsNeverEnd                  // a member without heartbeats stays (G-53)
+	PollsNeverEnd                     // … and one that does not poll (C-71)
+	ExpiresSubscribed                 // the commit's age counts for an empty group's offsets (G-100)
+	HandsOverAtOnce                   // cooperative-sticky gives a partition away before it is revoked
+	KeepsRevoked                      // a cooperative member does not join again after it has given something up
+	CommitsThePosition                // an application that commits after n records commits its position (C-65)
 	LinksReorder                      // a message may overtake another on its link
 
 	// Those of the metadata quorum.

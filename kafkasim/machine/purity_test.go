@@ -74,7 +74,7 @@ func TestImpureIsFound(t *testing.T) {
 func TestPackageIsPure(t *testing.T) {
 	allowed := []string{
 		"bytes", "cmp", "encoding/binary", "encoding/json", "fmt", "hash/crc32", "math", "math/bits", "reflect", "slices", "sort", "strconv", "strings", "unicode/utf8", "unsafe",
-		"kafkalab/kafkasim/config", "kafkalab/kafkasim/partlog", "kafkalab/kafkasim/partlog/codec", "kafkalab/kafkasim/prng", "kafkalab/kafkasim/view",
+		"kafkalab/kafkasim/assign", "kafkalab/kafkasim/config", "kafkalab/kafkasim/partlog", "kafkalab/kafkasim/partlog/codec", "kafkalab/kafkasim/prng", "kafkalab/kafkasim/view",
 	}
 	for _, dir := range []string{".", "../partlog", "../prng"} {
 		files, err := os.ReadDir(dir)

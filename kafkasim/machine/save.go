@@ -27,6 +27,10 @@ var payloadKinds = []Payload{
 	AddPartitionsToTxnRequest{}, AddPartitionsToTxnResponse{}, AddOffsetsToTxnRequest{}, AddOffsetsToTxnResponse{},
 	EndTxnRequest{}, EndTxnResponse{}, WriteTxnMarkersRequest{}, WriteTxnMarkersResponse{}, TxnMarkersWritten{},
 	PeerTimer{}, MarkerTimer{}, VerifyTimer{}, TransactionTimer{}, ExpireTransactionsTimer{},
+	JoinGroupRequest{}, JoinGroupResponse{}, SyncGroupRequest{}, SyncGroupResponse{}, HeartbeatRequest{}, HeartbeatResponse{},
+	LeaveGroupRequest{}, LeaveGroupResponse{}, OffsetCommitRequest{}, OffsetCommitResponse{}, OffsetFetchRequest{}, OffsetFetchResponse{},
+	TxnOffsetCommitRequest{}, DeleteGroupRequest{}, DeleteGroupResponse{}, OffsetDeleteRequest{}, OffsetDeleteResponse{},
+	GroupTimer{}, OffsetExpiryTimer{}, AssignmentStored{}, GroupStored{}, StaticReplaced{}, OffsetsStored{}, GroupAdministered{},
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
 

@@ -15,7 +15,8 @@ var commandKinds = []Command{
 	CrashController{}, StartController{}, PauseController{}, ResumeController{},
 	CutLink{}, CutOneWay{}, HealLink{}, SetLatency{}, DeliverMessage{}, DropMessage{}, DelayMessage{}, HoldMessages{}, ReleaseMessages{},
 	NewProducer{}, Send{}, SendEvery{}, FlushProducer{}, CloseProducer{}, CrashProducer{},
-	NewConsumer{}, Assign{}, StartPoll{}, Seek{}, PauseConsumer{}, ResumeConsumer{}, CloseConsumer{},
+	NewConsumer{}, Assign{}, StartPoll{}, Seek{}, PauseConsumer{}, ResumeConsumer{}, CloseConsumer{}, CrashConsumer{},
+	Subscribe{}, Commit{}, Work{}, AdministerGroup{},
 }
 
 // SavedCommand is a command with its type's name.

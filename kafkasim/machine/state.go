@@ -26,14 +26,16 @@ type State struct {
 	Consumers   []Consumer
 	Truth       Truth
 	Deletions   []Deletion // what became of DeleteRecords commands, in their order
+	GroupAdmin  []GroupAdministration
 
 	// TopicBase numbers partitions for view.Change: partition p of topic t is TopicBase[t]+p, so that
 	// partitions count through in the order of their creation. CreateTopic appends to it.
 	TopicBase []int32
 	Added     []AddedPartitions // … but for partitions that a topic got later
 
-	LastDir  DirID  // the last log directory that was formatted
-	LastConn uint32 // the last connection number that a broker has taken
+	LastDir    DirID  // the last log directory that was formatted
+	LastConn   uint32 // the last connection number that a broker has taken
+	LastMember uint64 // how many member ids were made
 
 	LastSession int32 // the last fetch session that a broker has begun
 

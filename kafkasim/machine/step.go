@@ -14,7 +14,7 @@ func (s *State) Apply(c Command) Result {
 	switch c := c.(type) {
 	case NewProducer, Send, SendEvery, FlushProducer, CloseProducer, CrashProducer:
 		return s.applyProducer(c)
-	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer:
+	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer, CrashConsumer, Subscribe, Commit, Work:
 		return s.applyConsumer(c)
 	case CutLink, HealLink, CutOneWay, SetLatency, DeliverMessage, DropMessage, DelayMessage, HoldMessages, ReleaseMessages:
 		return s.applyNetwork(c)

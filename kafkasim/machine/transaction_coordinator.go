@@ -113,7 +113,7 @@ func (s *State) handleTransactions(b *Broker, e Event) {
 	case WriteTxnMarkersRequest:
 		s.onWriteTxnMarkers(b, e, p)
 	default:
-		unexpected(e)
+		s.handleGroup(b, e)
 	}
 }
 

@@ -134,4 +134,5 @@ func (x *CoordinatorShard) forget(id string) {
 // unshare gives a copied shard its own of everything that a step changes in place.
 func (x *CoordinatorShard) unshare() {
 	x.Transactions = slices.Clone(x.Transactions)
+	x.unshareGroups()
 }

@@ -15,6 +15,7 @@ type Cluster struct {
 	Topics      []Topic
 	Producers   []Producer
 	Consumers   []Consumer
+	Groups      []Group
 	InFlight    []Message // messages on the wire, in the order in which they will arrive
 	Cuts        []Cut     // links that are cut now
 }

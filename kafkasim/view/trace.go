@@ -43,6 +43,11 @@ const (
 	Command                          // a user's command: Text in words
 	TransactionState                 // Client, a transactional id, is in Text at its coordinator Broker: A producer id, B epoch, C when its transaction began (ms, -1 none), List the partitions
 	LastStable                       // Broker's last stable offset of Partition moved: A new, B old
+	GroupState                       // Client is a group, Broker its coordinator: Text its state, A generation, B members
+	OffsetCommitted                  // Client is a group, Broker its coordinator: A its committed offset of Partition, -1 for none any more
+	Rebalanced                       // Client's rebalance listener: Text "assigned", "revoked" or "lost", List indexes into Trace.Partitions, A generation
+	CommitFailed                     // Client's commit or poll failed: Text the exception
+	Processed                        // Client's application has processed records of Partition: A first offset, B behind the last
 	ControllerState                  // controller A is in Text, its state in the quorum, "ACTIVE", "PAUSED" or "CRASHED": B epoch, C leader (-1 none)
 )
 
