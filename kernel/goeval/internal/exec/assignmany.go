@@ -11,8 +11,11 @@ import (
 // panic in it comes after the assignments before it.
 func (c *compiler) assignMany(lhs, rhs []ast.Expr) stmt {
 	scan := hoistScan{c: c}
-	for _, e := range append(operandsOf(lhs...), rhs...) {
+	for _, e := range operandsOf(lhs...) {
 		scan.walk(e)
+	}
+	for i, e := range rhs {
+		scan.operand(e, c.lvalueType(lhs[i]))
 	}
 	scan.needed = scan.needed || len(scan.calls) > 0
 	pre := scan.compile()

@@ -22,12 +22,25 @@ func (c *compiler) builtinOf(e ast.Expr) *types.Builtin {
 	return nil
 }
 
+// builtinOperands are the arguments of a builtin; those of append may be converted to interfaces.
+func builtinOperands(e *ast.CallExpr, name string, t types.Type) []operand {
+	var ops []operand
+	for i, a := range e.Args {
+		o := operand{e: a}
+		if s, ok := t.Underlying().(*types.Slice); ok && name == "append" && i > 0 && !e.Ellipsis.IsValid() {
+			o.to = s.Elem()
+		}
+		ops = append(ops, o)
+	}
+	return ops
+}
+
 // builtin compiles a builtin that has a value.
 func (c *compiler) builtin(e *ast.CallExpr, name string) value {
 	defer c.under(e)()
 	t := c.typeOf(e)
 	e, spread := c.spreadBuiltin(e)
-	pre := joined(spread, c.hoist(e.Args...))
+	pre := joined(spread, c.hoistOperands(builtinOperands(e, name, t)))
 	v := value{t: t, k: classOf(t)}
 	switch name {
 	case "len", "cap":

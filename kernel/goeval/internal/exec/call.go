@@ -111,11 +111,7 @@ func (inv *invocation) run() stmt {
 // call compiles a call of a function or method. pre comes first: calls among the operands.
 func (c *compiler) call(e *ast.CallExpr) (pre func(*Frame), inv *invocation) {
 	defer c.under(e)()
-	var recv ast.Expr
-	if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && c.u.Info.Selections[sel] != nil {
-		recv = sel.X
-	}
-	pre = c.hoist(append([]ast.Expr{recv}, e.Args...)...)
+	pre = c.hoistCall(e)
 	to := c.calleeOf(e)
 	return pre, c.invoke(to, c.operands(e, to.sig), e.Pos())
 }

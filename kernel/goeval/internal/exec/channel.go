@@ -90,9 +90,9 @@ func (c *compiler) receiveOk(e *ast.UnaryExpr) (func(*Frame), []value) {
 }
 
 func (c *compiler) send(s *ast.SendStmt) stmt {
-	pre := c.hoist(s.Chan, s.Value)
+	elem := c.typeOf(s.Chan).Underlying().(*types.Chan).Elem()
+	pre := c.hoistOperands([]operand{{e: s.Chan}, {s.Value, elem}})
 	x := c.expr(s.Chan)
-	elem := x.t.Underlying().(*types.Chan).Elem()
 	tmp := c.temp(elem)
 	set := c.ops(elem).store(tmp, c.exprTo(s.Value, elem).ev)
 	ch, rt, ert, pos := x.ev.(ev[ptr]), c.rt(x.t), c.rt(elem), s.Pos()

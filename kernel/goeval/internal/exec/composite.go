@@ -15,12 +15,13 @@ type filler func(fr *Frame, dst ptr)
 // composite compiles T{...}.
 func (c *compiler) composite(e *ast.CompositeLit) value {
 	t := c.typeOf(e)
-	pre := c.hoist(literalValues(e)...)
+	if u, ok := t.Underlying().(*types.Map); ok {
+		return c.mapLiteral(e, t, u)
+	}
+	pre := c.hoistOperands(c.literalValues(e))
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
 		return c.prefixed(pre, c.sliceLiteral(e, t, u))
-	case *types.Map:
-		return c.prefixed(pre, c.mapLiteral(e, t, u))
 	case *types.Pointer: // an elided &T inside another literal
 		return c.prefixed(pre, value{t: t, k: cPtr, ev: c.allocated(u.Elem(), c.fill(e, u.Elem()))})
 	}
@@ -37,17 +38,48 @@ func (c *compiler) composite(e *ast.CompositeLit) value {
 	})})
 }
 
-func literalValues(e *ast.CompositeLit) []ast.Expr {
+// literalType is what a literal makes, also where it stands for a pointer to it.
+func (c *compiler) literalType(e *ast.CompositeLit) types.Type {
+	t := c.typeOf(e)
+	if t == nil {
+		return nil
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return t.Underlying()
+}
+
+// literalValues are the values of a literal; keys are constants, but for those of maps.
+func (c *compiler) literalValues(e *ast.CompositeLit) []operand {
+	t := c.literalType(e)
+	var vs []operand
+	for i, x := range e.Elts {
+		o := operand{e: x}
+		kv, keyed := x.(*ast.KeyValueExpr)
+		if keyed {
+			o.e = kv.Value
+		}
+		switch u := t.(type) {
+		case *types.Struct:
+			if keyed {
+				i = fieldIndex(u, kv.Key.(*ast.Ident).Name)
+			}
+			o.to = u.Field(i).Type()
+		case interface{ Elem() types.Type }:
+			o.to = u.Elem()
+		}
+		vs = append(vs, o)
+	}
+	return vs
+}
+
+// entries are the keys and values of a map literal.
+func entries(e *ast.CompositeLit) []ast.Expr {
 	var vs []ast.Expr
 	for _, x := range e.Elts {
 		if kv, ok := x.(*ast.KeyValueExpr); ok {
-			if _, ok := kv.Key.(*ast.Ident); !ok {
-				vs = append(vs, kv.Key)
-			}
-			x = kv.Value
-		}
-		if _, nested := x.(*ast.CompositeLit); !nested {
-			vs = append(vs, x)
+			vs = append(vs, kv.Key, kv.Value)
 		}
 	}
 	return vs
@@ -61,7 +93,7 @@ func (c *compiler) newLiteral(lit *ast.CompositeLit) ev[ptr] {
 		into := c.ops(t).into(v.ev)
 		return c.allocated(t, into)
 	}
-	pre := c.hoist(literalValues(lit)...)
+	pre := c.hoistOperands(c.literalValues(lit))
 	made := c.allocated(t, c.fill(lit, t))
 	if pre == nil {
 		return made
@@ -169,8 +201,9 @@ func (c *compiler) mapLiteral(e *ast.CompositeLit, t types.Type, u *types.Map) v
 	var puts []stmt
 	for _, x := range e.Elts {
 		kv := x.(*ast.KeyValueExpr)
+		pre := c.hoistOperands([]operand{{kv.Key, u.Key()}, {kv.Value, u.Elem()}}) // each entry is an assignment of its own
 		key, val := c.literalPart(kv.Key, u.Key()), c.literalPart(kv.Value, u.Elem())
-		puts = append(puts, c.mapStore(holder, u, key, val, kv.Pos()))
+		puts = append(puts, after(pre, c.mapStore(holder, u, key, val, kv.Pos())))
 	}
 	return value{t: t, k: cPtr, ev: ev[ptr](func(fr *Frame) ptr {
 		m := reflect.MakeMapWithSize(rt, n).UnsafePointer()

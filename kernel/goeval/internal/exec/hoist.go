@@ -24,6 +24,21 @@ func (c *compiler) hoist(operands ...ast.Expr) func(*Frame) {
 	return s.compile()
 }
 
+// operand is an expression, and the type that it is converted to; nil if that does not matter.
+type operand struct {
+	e  ast.Expr
+	to types.Type
+}
+
+// hoistOperands is hoist for operands that may be converted to interfaces.
+func (c *compiler) hoistOperands(ops []operand) func(*Frame) {
+	s := hoistScan{c: c}
+	for _, o := range ops {
+		s.operand(o.e, o.to)
+	}
+	return s.compile()
+}
+
 // scope lets what is hoisted from here on be forgotten at the end of an expression or statement: if it is
 // compiled again, its calls must be computed again.
 func (f *fnState) scope() func() {
@@ -168,8 +183,12 @@ func (s *hoistScan) walk(e ast.Expr) {
 			s.pure(e, e.X)
 		}
 	case *ast.CompositeLit:
-		for _, v := range literalValues(e) {
-			s.walk(v)
+		if _, ok := s.c.literalType(e).(*types.Map); ok {
+			s.pure(e, entries(e)...)
+			return
+		}
+		for _, v := range s.c.literalValues(e) {
+			s.operand(v.e, v.to)
 		}
 	}
 }
@@ -190,7 +209,7 @@ func (s *hoistScan) callExpr(e *ast.CallExpr) {
 		if s.copies(e) {
 			s.pure(e, e.Args[0])
 		} else {
-			s.walk(e.Args[0])
+			s.operand(e.Args[0], s.c.typeOf(e))
 		}
 		return
 	}
@@ -224,8 +243,8 @@ func (s *hoistScan) selector(e *ast.SelectorExpr) {
 }
 
 func (s *hoistScan) index(e *ast.IndexExpr) {
-	if m, isMap := under(s.c.u.Info, e.X).(*types.Map); isMap && !s.c.readsLate(m) {
-		s.call(e)
+	if _, isMap := under(s.c.u.Info, e.X).(*types.Map); isMap && s.ofBytes(e.Index) {
+		s.pure(e, e.X, e.Index) // the bytes are not copied, so the map is looked up at once
 		return
 	}
 	s.walk(e.X)
@@ -233,6 +252,16 @@ func (s *hoistScan) index(e *ast.IndexExpr) {
 	if _, isArray := under(s.c.u.Info, e.X).(*types.Array); !isArray {
 		s.impure = true
 	}
+}
+
+// ofBytes reports whether e makes a string of bytes.
+func (s *hoistScan) ofBytes(e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !s.c.u.Info.Types[call.Fun].IsType() {
+		return false
+	}
+	_, fromSlice := under(s.c.u.Info, call.Args[0]).(*types.Slice)
+	return fromSlice
 }
 
 func (s *hoistScan) hasCall(e ast.Expr) bool { return hasCall(s.c.u.Info, e) }
@@ -252,24 +281,4 @@ func hasCall(info *types.Info, e ast.Expr) bool {
 		return !found
 	})
 	return found
-}
-
-// readsLate reports whether compiled code reads elements of m as late as variables: it does where the
-// run time has a function of its own for the kind of key. Otherwise it reads them in the order of calls.
-func (c *compiler) readsLate(m *types.Map) bool {
-	const most = 128 // bytes; larger elements are kept behind pointers
-	if c.typ(m.Elem()) == nil || rtype.Sizes.Sizeof(c.typ(m.Elem())) > most {
-		return false
-	}
-	switch u := c.typ(m.Key()).Underlying().(type) {
-	case *types.Basic:
-		if u.Info()&types.IsString != 0 {
-			return true
-		}
-		n := rtype.Sizes.Sizeof(u)
-		return u.Info()&types.IsInteger != 0 && (n == 4 || n == 8) || u.Kind() == types.UnsafePointer
-	case *types.Pointer, *types.Chan:
-		return true
-	}
-	return false
 }

@@ -335,7 +335,11 @@ func (c *compiler) returnStmt(s *ast.ReturnStmt) stmt {
 			return ctlReturn
 		}
 	}
-	pre := c.hoist(s.Results...)
+	var ops []operand
+	for i, e := range s.Results {
+		ops = append(ops, operand{e, sig.Results().At(i).Type()})
+	}
+	pre := c.hoistOperands(ops)
 	if len(s.Results) == 1 {
 		t := sig.Results().At(0).Type()
 		set := after(pre, c.ops(t).store(f.results[0], c.exprTo(s.Results[0], t).ev))
