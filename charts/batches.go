@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"kafkalab/charts/svg"
 	"kafkalab/kafkasim/view"
 )
 
@@ -232,7 +231,7 @@ func (p *pen) keysOnly(keys []string, y float64, used map[int64]bool) float64 {
 			continue
 		}
 		text := shorten(name, maxChipText)
-		w := 30 + svg.TextWidth(text, 11.5, false)
+		w := after(24, text, 11.5, false)
 		if x > 0 && x+w > pictureWidth-20 {
 			if y > first {
 				p.text(x+2, y+11, 11.5, "soft", "…")

@@ -18,15 +18,18 @@ func newDrawing(p *pen, height float64, alt string, story []sentence) *Picture {
 	}
 	picture := newPicture(KindDrawing, alt, h, spec)
 	picture.width, picture.height = spec.Width, spec.Height+int(storyHeight(story))
-	picture.draw = func(string) (string, error) {
-		w := svg.New(float64(spec.Width), float64(picture.height), picture.envelope.Alt)
-		for _, s := range spec.shapesAt(len(spec.Frames) - 1) {
-			drawShape(w, &s)
-		}
-		drawStory(w, float64(spec.Height), story)
-		return w.String(), nil
-	}
+	picture.draw = func(string) (string, error) { return drawDrawing(spec, picture.envelope.Alt, story), nil }
 	return picture
+}
+
+// drawDrawing draws the last frame, and what happened below it.
+func drawDrawing(spec *DrawingSpec, alt string, story []sentence) string {
+	w := svg.New(float64(spec.Width), float64(spec.Height)+float64(int(storyHeight(story))), alt)
+	for _, s := range spec.shapesAt(len(spec.Frames) - 1) {
+		drawShape(w, &s)
+	}
+	drawStory(w, float64(spec.Height), story)
+	return w.String()
 }
 
 // drawShape is drawShape of the browser's script.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"kafkalab/charts/svg"
 	"kafkalab/kafkasim/view"
 )
 
@@ -101,7 +100,7 @@ func (l *logPicture) replica(r *view.Replica, y float64) {
 	}
 	name := fmt.Sprintf("broker %d", r.Broker)
 	p.bold(left, y+15, 13, "ink", name)
-	left += svg.TextWidth(name, 13, true) + 10
+	left = after(left, name, 13, true)
 	says := r.Role
 	if r.LeaderEpoch >= 0 {
 		says += fmt.Sprintf(", epoch %d", r.LeaderEpoch)
@@ -112,7 +111,7 @@ func (l *logPicture) replica(r *view.Replica, y float64) {
 	}
 	p.text(left, y+15, 11.5, tone, says)
 	if !r.InISR {
-		p.text(left+svg.TextWidth(says, 11.5, false)+10, y+15, 11.5, "alarm", "out of ISR")
+		p.text(after(left, says, 11.5, false), y+15, 11.5, "alarm", "out of ISR")
 	}
 	numbers := fmt.Sprintf("log start %d · high watermark %d · log end %d", r.LogStartOffset, r.HighWatermark, r.LogEndOffset)
 	p.anchored(pictureWidth-2, y+15, 11, "end", "soft", numbers)

@@ -205,6 +205,10 @@ func (d *spaceTime) note(b *board, c *view.Change) (stRow, bool) {
 	case view.Command:
 		return stRow{at: c.At, kind: rowCommand, text: c.Text}, true
 	case view.BrokerState:
+		if c.Text == "RUNNING" && b.broker(c.Broker).state == "CRASHED" {
+			row.text = "starts"
+			return row, true
+		}
 		if c.Text != "CRASHED" && c.Text != "PAUSED" && c.Text != "STARTING" && c.Text != "NOT_RUNNING" {
 			return row, false
 		}

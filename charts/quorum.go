@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"kafkalab/charts/svg"
 	"kafkalab/kafkasim/view"
 )
 
@@ -174,7 +173,7 @@ func (q *quorumPicture) log(c *view.Controller, y float64) {
 			says += fmt.Sprintf(", voted for %d", c.Voted)
 		}
 	}
-	p.text(left+svg.TextWidth(name, 13, true)+10, y+15, 11.5, pick(c.Alive && !c.Paused, "soft", "alarm"), says)
+	p.text(after(left, name, 13, true), y+15, 11.5, pick(c.Alive && !c.Paused, "soft", "alarm"), says)
 	p.anchored(pictureWidth-2, y+15, 11, "end", "soft", fmt.Sprintf("high watermark %d · log end %d", c.HighWatermark, c.LogEndOffset))
 	end := int64(0)
 	for i := range q.now.Controllers {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"kafkalab/charts/svg"
 	"kafkalab/kafkasim/view"
 )
 
@@ -39,7 +38,7 @@ func Segments(src view.Source, topic string, partition int) *Picture {
 		if len(r.Segments) == 0 {
 			says = "no log yet"
 		}
-		pen.text(left+svg.TextWidth(name, 13, true)+10, y+15, 11.5, "soft", says)
+		pen.text(after(left, name, 13, true), y+15, 11.5, "soft", says)
 		fmt.Fprintf(&alt, " On broker %d: %s.", r.Broker, says)
 		if r.Broker == p.Leader {
 			alt.WriteString(segmentsText(r.Segments))

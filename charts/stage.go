@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"kafkalab/charts/svg"
 	"kafkalab/kafkasim/view"
 )
 
@@ -248,7 +247,7 @@ func (p *pen) replicaHead(name string, l *boardLog, inISR bool, x, y, w float64)
 	}
 	p.bold(left, y+15, 12, "ink", name)
 	if !inISR {
-		p.text(left+svg.TextWidth(name, 12, true)+7, y+15, 10.5, "alarm", "out of ISR")
+		p.text(after(left, name, 12, true), y+15, 10.5, "alarm", "out of ISR")
 	}
 	p.anchored(x+w, y+15, 11, "end", "soft", fmt.Sprintf("hw %d · leo %d", l.hw, l.end))
 }

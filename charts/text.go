@@ -3,6 +3,8 @@ package charts
 import (
 	"strconv"
 	"strings"
+
+	"kafkalab/charts/svg"
 )
 
 // number writes a number as people do: at most three decimals, no trailing zeros.
@@ -63,6 +65,11 @@ func brokersText(list []int) string {
 		return "broker " + strconv.Itoa(list[0])
 	}
 	return "brokers " + listing(ids(list))
+}
+
+// after is where a text may begin beside another one of this size: readers' fonts are wider than ours.
+func after(x float64, text string, size float64, bold bool) float64 {
+	return x + 1.18*svg.TextWidth(text, size, bold) + 8
 }
 
 // cutEnd shortens a sentence at its end.

@@ -193,7 +193,7 @@ func exportSite(ctx context.Context, f *executeFlags, dir, output string, noRun 
 		if l := lessons[name]; l != nil {
 			page.Title, page.About = l.Number+" "+l.Title, l.About
 		}
-		if err := writePage(nb, filepath.Join(dir, name), "", filepath.Join(output, page.File)); err != nil {
+		if err := writePage(nb, filepath.Join(dir, name), filepath.Join(output, page.File), notebook.ExportOptions{}); err != nil {
 			return err
 		}
 		fmt.Fprintf(say, "Written to %s\n", filepath.Join(output, page.File))

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafkalab/install/kernelspec"
+	"kafkalab/install/lab"
 	"kafkalab/install/notebook"
 )
 
 func newExport() *cobra.Command {
 	var f executeFlags
 	var output, title string
-	var noRun bool
+	var noRun, fold bool
 	cmd := &cobra.Command{
 		Use:   "export NOTEBOOK.ipynb | FOLDER",
 		Short: "Run a notebook and write one HTML file that steps offline",
@@ -47,7 +48,7 @@ notebook, and an index; a lesson of the course is shown solved.`,
 				output = strings.TrimSuffix(path, ".ipynb") + ".html"
 			}
 			// A page of a run that failed is written too: it shows where.
-			if err := writePage(nb, path, title, output); err != nil {
+			if err := writePage(nb, path, output, notebook.ExportOptions{Title: title, FoldCode: fold}); err != nil {
 				return errors.Join(failed, err)
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "Written to %s\n", output)
@@ -57,12 +58,14 @@ notebook, and an index; a lesson of the course is shown solved.`,
 	f.add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the HTML file (default: beside the notebook)")
 	cmd.Flags().StringVar(&title, "title", "", "the page's title (default: the notebook's first heading)")
+	cmd.Flags().BoolVar(&fold, "fold-code", false, "let code begin folded")
 	cmd.Flags().BoolVar(&noRun, "no-run", false, "take the outputs that the notebook holds")
 	return cmd
 }
 
-func writePage(nb *notebook.Notebook, path, title, output string) error {
-	html, err := notebook.Export(nb, notebook.ExportOptions{Title: title, Files: os.DirFS(filepath.Dir(path))})
+func writePage(nb *notebook.Notebook, path, output string, options notebook.ExportOptions) error {
+	options.Files, options.Limits = os.DirFS(filepath.Dir(path)), lab.Limits()
+	html, err := notebook.Export(nb, options)
 	if err != nil {
 		return fmt.Errorf("%s cannot be exported: %w", path, err)
 	}

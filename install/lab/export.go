@@ -12,6 +12,7 @@ import (
 
 	"kafkalab/charts/assets"
 	"kafkalab/install/notebook"
+	"kafkalab/kafkasim"
 	"kafkalab/kernel"
 )
 
@@ -44,13 +45,16 @@ func exportPage(dir, requested string) (assets.ExportReply, error) {
 	if err != nil {
 		return assets.ExportReply{}, err
 	}
-	page, err := notebook.Export(nb, notebook.ExportOptions{Files: os.DirFS(filepath.Dir(name))})
+	page, err := notebook.Export(nb, notebook.ExportOptions{Files: os.DirFS(filepath.Dir(name)), Limits: Limits()})
 	if err != nil {
 		return assets.ExportReply{}, err
 	}
 	title := strings.TrimSuffix(path.Base(requested), ".ipynb") + ".html"
 	return assets.ExportReply{Status: "ok", Name: title, HTML: string(page)}, nil
 }
+
+// Limits is what the simulator leaves out, in sentences, for the footer of a page.
+func Limits() string { return kafkasim.NotModelled() }
 
 func find(dir, requested string) (string, error) {
 	clean := path.Clean("/" + filepath.ToSlash(requested))[1:] // never out of dir

@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -9,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/chroma/v2"
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
@@ -30,14 +33,19 @@ var (
 type ExportOptions struct {
 	Title string // of the page; empty: the first heading, else "Notebook"
 	Files fs.FS  // the notebook's folder, for pictures that its markdown names; nil: none are taken
+
+	FoldCode bool   // code begins folded; a reader unfolds it
+	Limits   string // what the simulator leaves out, for the footer; empty: nothing is said
 }
 
 // page is one page in the making.
 type page struct {
 	bytes.Buffer
-	prose  *prose
-	charts bool // there is one
-	curves bool // there is one that ECharts draws
+	prose   *prose
+	options ExportOptions
+	codes   bool // there is code to fold
+	charts  bool // there is one
+	curves  bool // there is one that ECharts draws
 }
 
 func (p *page) write(s string) { p.WriteString(s) }
@@ -47,7 +55,7 @@ func (p *page) write(s string) { p.WriteString(s) }
 // where JavaScript is off. A content security policy shuts the network out; of the notebook's own HTML
 // only harmless tags pass, without attributes.
 func Export(nb *Notebook, options ExportOptions) ([]byte, error) {
-	p := &page{prose: newProse(options.Files)}
+	p := &page{prose: newProse(options.Files), options: options}
 	for i, c := range nb.Cells {
 		if err := p.cell(c, nb.Language()); err != nil {
 			return nil, fmt.Errorf("cell %d (id %s): %w", i+1, c.ID, err)
@@ -58,21 +66,34 @@ func Export(nb *Notebook, options ExportOptions) ([]byte, error) {
 		title = firstHeading(nb)
 	}
 	var scripts []string
-	if p.curves {
-		scripts = append(scripts, assets.ECharts())
-	}
 	if p.charts {
-		scripts = append(scripts, assets.Script(), pageJS)
+		scripts = append(scripts, assets.Script())
+	}
+	if p.charts || p.codes {
+		scripts = append(scripts, pageJS)
+	}
+	allowed := scripts
+	if p.curves {
+		allowed = append(allowed, assets.ECharts()) // the page unpacks it and runs just this
 	}
 	var out bytes.Buffer
 	out.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	fmt.Fprintf(&out, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy(scripts))
+	fmt.Fprintf(&out, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy(allowed))
 	out.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"Kafka Lab\">\n")
 	fmt.Fprintf(&out, "<title>%s</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<main>\n", escapeText(title), pageCSS, highlightCSS())
-	out.Write(p.Bytes())
+	body := p.String()
+	toc := contents(body)
+	if title, rest, ok := strings.Cut(body, "</section>\n"); ok && strings.Contains(title, "<h1") {
+		out.WriteString(title + "</section>\n" + toc + rest)
+	} else {
+		out.WriteString(toc + body)
+	}
 	out.WriteString("</main>\n<footer>\n")
 	p.footer(&out)
 	out.WriteString("</footer>\n")
+	if p.curves {
+		out.WriteString("<script type=\"application/gzip\" id=\"echarts\">" + packedECharts() + "</script>\n")
+	}
 	for _, s := range scripts {
 		out.WriteString("<script>" + s + "</script>\n")
 	}
@@ -96,6 +117,39 @@ func ExportFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return page, nil
+}
+
+// packedECharts is the library as base64 of its gzip: a third of the size.
+var packedECharts = sync.OnceValue(func() string {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is one of gzip's
+	}
+	z.Write([]byte(assets.ECharts()))
+	z.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+})
+
+var (
+	headings = regexp.MustCompile(`(?s)<h([23]) id="([^"]*)">(.*?)</h[23]>`)
+	anyTag   = regexp.MustCompile(`<[^>]*>`)
+)
+
+// contents is the table of contents, made of the headings of the second and third order; nothing for a page with
+// fewer than three of them.
+func contents(body string) string {
+	list := headings.FindAllStringSubmatch(body, -1)
+	if len(list) < 3 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<nav class=\"toc\" aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ul>\n")
+	for _, h := range list {
+		fmt.Fprintf(&b, "<li class=\"l%s\"><a href=\"#%s\">%s</a></li>\n", h[1], h[2], anyTag.ReplaceAllString(h[3], ""))
+	}
+	b.WriteString("</ul>\n</details></nav>\n")
+	return b.String()
 }
 
 // policy lets the page's own scripts run, by their hashes, and nothing be loaded.
@@ -161,11 +215,13 @@ func (p *page) input(c *Cell, language string, hidden bool) {
 	if c.ExecutionCount > 0 {
 		prompt = fmt.Sprintf("[%d]", c.ExecutionCount)
 	}
-	code := "<div class=\"prompt\">" + prompt + "</div><pre class=\"in\"><code class=\"k-chroma\">" + highlight(language, c.Source) + "</code></pre>"
-	if hidden {
-		code = "<details><summary>code</summary>" + code + "</details>"
+	p.codes = true
+	open := " open"
+	if hidden || p.options.FoldCode {
+		open = ""
 	}
-	p.write("<div class=\"row\">" + code + "</div>\n")
+	p.write("<details class=\"row code\"" + open + "><summary><span class=\"prompt\">" + prompt + "</span><span class=\"word\"> code</span></summary>" +
+		"<pre class=\"in\"><code class=\"k-chroma\">" + highlight(language, c.Source) + "</code></pre></details>\n")
 }
 
 func (p *page) footer(out *bytes.Buffer) {
@@ -175,6 +231,9 @@ func (p *page) footer(out *bytes.Buffer) {
 		out.WriteString("<noscript> Without JavaScript the charts show as still pictures.</noscript>")
 	}
 	out.WriteString("</p>\n")
+	if p.options.Limits != "" {
+		out.WriteString("<details open><summary>Not modelled</summary>\n<p>" + escapeText(p.options.Limits) + "</p>\n</details>\n")
+	}
 	if p.curves {
 		out.WriteString("<details><summary>The curves are drawn by Apache ECharts: licences</summary>\n")
 		for _, l := range assets.Licenses() {

@@ -110,29 +110,43 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
-func TestTheExportedPageStepsFromDiskWithTheNetworkOff(t *testing.T) {
+// samplePage exports a notebook with every sample in it.
+func samplePage(t *testing.T) (path string, expected []any) {
+	t.Helper()
 	nb := notebook.New("kafkalab", "Go (Kafka Lab)", "go")
-	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Markdown, ID: "intro", Source: "# When a leader fails\n\nWhat happens to *acknowledged* records? See [Kafka](https://kafka.apache.org/).\n\n| acks | safe |\n|---|---|\n| 1 | no |\n"})
-	var expected []any
+	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Markdown, ID: "intro", Source: "# When a leader fails\n\nWhat happens to *acknowledged* records? See [Kafka](https://kafka.apache.org/).\n\n## What is at stake\n\n| acks | safe |\n|---|---|\n| 1 | no |\n\n## How to read the pictures\n\nLook.\n\n## The pictures\n"})
 	for i, s := range samples(t, everySample...) {
 		nb.Cells = append(nb.Cells, &notebook.Cell{
-			Type: notebook.Code, ID: fmt.Sprint("c", i), ExecutionCount: i + 1, Source: "charts.Show(\"" + s.name + "\")",
-			Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: s.bundle()}},
+			Type: notebook.Code, ID: fmt.Sprint("c", i), ExecutionCount: i + 1, Source: "charts.Show(\"" + s.name + "\") // see below",
+			Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "text \x1b[31mred\x1b[0m \x1b[32mgreen\x1b[0m\n"}, {Type: notebook.DisplayData, Data: s.bundle()}},
 		})
 		expected = append(expected, s.expected(t))
 	}
 	own := learnersOwn()
 	nb.Cells = append(nb.Cells, &notebook.Cell{Type: notebook.Code, ID: "own", Source: "charts.Show(bar)", Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: own.MIMEBundle()}}})
 	expected = append(expected, map[string]any{"name": "own", "kind": "echarts", "h": own.Envelope().H, "alt": own.Envelope().Alt})
-	page, err := notebook.Export(nb, notebook.ExportOptions{})
+	page, err := notebook.Export(nb, notebook.ExportOptions{Limits: "There is no bandwidth."})
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "a page.html")
+	if len(page) > 1_200_000 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	path = filepath.Join(t.TempDir(), "a page.html")
 	if err := os.WriteFile(path, page, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return path, expected
+}
+
+func TestTheExportedPageStepsFromDiskWithTheNetworkOff(t *testing.T) {
+	path, expected := samplePage(t)
 	script(t, "page", map[string]any{"page": fileURL(path), "charts": expected, "shots": "page"})
+}
+
+func TestTheExportedPageIsValidAndForEverybody(t *testing.T) {
+	path, _ := samplePage(t)
+	script(t, "access", map[string]any{"page": fileURL(path)})
 }
 
 // attacks are texts that run something when they are taken for anything but text.

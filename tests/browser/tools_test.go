@@ -49,7 +49,12 @@ func chromium(t *testing.T) string {
 }
 
 var modules = sync.OnceValues(func() (string, error) {
-	if _, err := os.Stat("node_modules/playwright-core/package.json"); err == nil {
+	missing := false
+	for _, name := range []string{"playwright-core", "axe-core", "html-validate"} {
+		_, err := os.Stat("node_modules/" + name + "/package.json")
+		missing = missing || err != nil
+	}
+	if !missing {
 		return "", nil
 	}
 	out, err := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund").CombinedOutput()

@@ -209,7 +209,7 @@ class StepView {
     const scrolls = size.width * scale > width + 1;
     this.svg.style.width = `${Math.round(size.width * scale)}px`;
     this.svg.style.maxWidth = scrolls ? "none" : "100%";
-    if (scrolls && !moves) this.frame.tabIndex = 0; // with controls the figure has the keys
+    if (scrolls) this.frame.tabIndex = 0; // to be scrolled by keyboard
     else this.frame.removeAttribute("tabindex");
     const narrow = width < NARROW;
     this.host.classList.toggle("kafkalab-narrow", narrow);

@@ -1,6 +1,7 @@
 // The one way in. create(host, env) draws into an element and goes on drawing as the chart grows:
 //
 //   const figure = kafkalabCharts.create(element, { loadECharts });   // loadECharts() => Promise<library>
+//   (loadECharts may have a still picture beside it: { loadECharts, still } with an <img> to fall back to)
 //   figure.update(data, png)       // the MIME type's value and the base64 text of the PNG beside it
 //   figure.updateECharts(data, png)   // a learner's own ECharts option; only ever in a trusted notebook, or
 //                                     // with true as third argument: tooltips as text, no links
@@ -66,7 +67,7 @@ class Figure {
     this.host.style.height = "auto";
     this.host.dataset.kafkalab = "png";
     if (why) console.warn(`kafkalab: ${why}`);
-    this.host.appendChild(picture(alt, png));
+    this.host.appendChild(this.env.still ? stillAgain(this.env.still) : picture(alt, png));
   }
 
   clear() {
@@ -80,6 +81,13 @@ class Figure {
     this.endTheme();
     this.clear();
   }
+}
+
+// stillAgain is a page's own still picture, shown again.
+function stillAgain(still) {
+  const again = still.cloneNode();
+  again.hidden = false;
+  return again;
 }
 
 // picture is the PNG at half its size (it is drawn at 2x), or the sentence when there is none.

@@ -1,21 +1,30 @@
 "use strict";
-// Draws each chart of the page over its PNG, when it comes near the window. The PNG stays for a reader
-// without JavaScript, for a printer that is faster than the drawing, and for what cannot be drawn.
+// Draws each chart of the page over its still picture, when it comes near the window. The still picture stays
+// for a reader without JavaScript, for a printer that is faster than the drawing, and for what cannot be drawn.
 (() => {
-  const loadECharts = () => globalThis.kafkalabECharts
-    ? Promise.resolve(globalThis.kafkalabECharts)
-    : Promise.reject(new Error("this page holds no curves"));
+  // loadECharts unpacks the library at the first curve. The policy lets run what has its hash, and nothing else.
+  let loading = null;
+  const loadECharts = () => (loading ??= (async () => {
+    const packed = document.getElementById("echarts");
+    if (!packed) throw new Error("this page holds no curves");
+    const bytes = Uint8Array.from(atob(packed.textContent), (c) => c.charCodeAt(0));
+    const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    const script = document.createElement("script");
+    script.textContent = text;
+    document.body.appendChild(script).remove();
+    if (!globalThis.kafkalabECharts) throw new Error("ECharts did not run");
+    return globalThis.kafkalabECharts;
+  })());
 
   function draw(chart) {
     const still = chart.querySelector("img");
     const data = JSON.parse(chart.querySelector("script").textContent);
     const host = document.createElement("div");
-    const figure = kafkalabCharts.create(host, { loadECharts });
+    const figure = kafkalabCharts.create(host, { loadECharts, still });
     chart.appendChild(host);
     if (still) still.hidden = true;
-    const png = still ? still.src.replace(/^data:image\/png;base64,/, "") : "";
-    if (chart.classList.contains("foreign")) figure.updateECharts(data, png, true);
-    else figure.update(data, png);
+    if (chart.classList.contains("foreign")) figure.updateECharts(data, "", true);
+    else figure.update(data, "");
   }
 
   const near = new IntersectionObserver((entries) => {
@@ -26,6 +35,28 @@
     }
   }, { rootMargin: "800px" });
   for (const chart of document.querySelectorAll(".chart")) near.observe(chart);
+
+  // One button folds and unfolds all code.
+  const codes = [...document.querySelectorAll("details.code")];
+  if (codes.length) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "fold";
+    const says = () => {
+      button.textContent = codes.some((c) => c.open) ? "Fold all code" : "Show all code";
+    };
+    button.addEventListener("click", () => {
+      const open = !codes.some((c) => c.open);
+      for (const c of codes) c.open = open;
+      says();
+    });
+    for (const c of codes) c.addEventListener("toggle", says);
+    says();
+    const main = document.querySelector("main");
+    const toc = main.querySelector("nav.toc");
+    if (toc) toc.append(button);
+    else main.prepend(button);
+  }
 
   // Paper is white, whatever the screen is.
   addEventListener("beforeprint", () => { document.body.dataset.jpThemeLight = "true"; });
