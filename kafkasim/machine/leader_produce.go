@@ -113,6 +113,9 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart, tx *beginning) Dela
 	}
 	props := &b.Image.Topics[p.TP.Topic].Props
 	batch, code := judge(props, p.Batch)
+	if s.mutant(IgnoresTopicCodec) {
+		batch = p.Batch
+	}
 	if code != NONE {
 		return fail(code)
 	}
@@ -126,10 +129,7 @@ func (s *State) append(b *Broker, acks int8, p *ProducePart, tx *beginning) Dela
 			x.Result.LogStartOffset = r.Log.LogStart
 			return x
 		}
-		verdict, seen := r.Log.CheckSequence(&p.Batch)
-		if s.mutant(AppendsDuplicates) && verdict == partlog.Duplicate || s.mutant(IgnoresSequence) && verdict == partlog.OutOfOrder {
-			verdict = partlog.Append
-		}
+		verdict, seen := s.verdict(r, &p.Batch)
 		if verdict == partlog.Duplicate { // R1.23: success, with the offsets of the first time
 			ok.Result.BaseOffset, ok.Required = seen.BaseOffset, seen.NextOffset
 			return ok

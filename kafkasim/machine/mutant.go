@@ -79,6 +79,20 @@ const (
 	HandsOverAtOnce                   // cooperative-sticky gives a partition away before it is revoked
 	KeepsRevoked                      // a cooperative member does not join again after it has given something up
 	CommitsThePosition                // an application that commits after n records commits its position (C-65)
+	DrainsReadyOnly                   // a partition that is ready takes no others along (P-37)
+	MutesNothing                      // with one request in flight a partition is not muted (P-55)
+	ReenqueuesAtEnd                   // a batch that failed goes to the end of its queue (P-68)
+	ExpiresFromRetry                  // the time for a delivery begins anew with each attempt (P-63)
+	SplitReversed                     // the parts of a batch that was too large change places (P-67)
+	SequencesByBatch                  // a sequence number counts batches, not records (P-82)
+	RetriesRenumbered                 // a retry gets a new sequence number (P-82)
+	SameEpochAfterGap                 // after a gap the numbers begin at 0 in the same epoch (P-88)
+	IgnoresHints                      // a producer does not believe who is said to lead (P-62)
+	DuplicatesAtEnd                   // a duplicate is answered with the log's end (P-84)
+	TakesOldEpochs                    // a log takes batches of an earlier producer epoch (P-85)
+	IgnoresTopicCodec                 // a topic's compression.type does nothing (P-100)
+	NeverLearnsRatio                  // a producer's guess of compressed sizes stays 1 (P-33)
+	ResendsSequence                   // a producer's next batch has the last one's sequence number (P-82)
 	LinksReorder                      // a message may overtake another on its link
 
 	// Those of the metadata quorum.
@@ -150,3 +164,30 @@ func (s *State) brokenVote(c *Controller, m *VoteRequest) bool {
 
 // minority is how far the leader and one other controller are (CommitsByMinority).
 func (s *State) minorityEnd(sorted []int64) int64 { return sorted[len(sorted)-2] }
+
+// mutate breaks rules about a batch that is taken out of its queue.
+func (s *State) mutate(p *Producer, part *AccPart, slot int32) {
+	b := &p.Live[slot].Batch
+	switch s.World.Mutant {
+	case MutesNothing:
+		part.Muted = false
+	case SequencesByBatch:
+		if b.BaseSequence >= 0 {
+			part.Next = nextSequence(b.BaseSequence, 1)
+		}
+	case ResendsSequence:
+		if b.BaseSequence >= 0 {
+			part.Next = b.BaseSequence
+		}
+	case NeverLearnsRatio:
+		p.Topics[p.Live[slot].Ref.Topic].Ratio = 0
+	}
+}
+
+// deliverySince is when the time for a batch's delivery began (P-63).
+func (s *State) deliverySince(b *LiveBatch) int64 {
+	if s.mutant(ExpiresFromRetry) {
+		return b.LastAttempt
+	}
+	return b.Created
+}

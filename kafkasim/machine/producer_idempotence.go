@@ -41,6 +41,9 @@ const maxProducerEpoch = 1<<15 - 1
 // identify keeps the producer id usable and tells whether there is one (P-81).
 func (s *State) identify(p *Producer) bool {
 	p.resolve()
+	if p.Bump && s.mutant(SameEpochAfterGap) {
+		p.ProducerEpoch--
+	}
 	if p.Bump {
 		p.bumpEpoch()
 	}

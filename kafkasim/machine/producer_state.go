@@ -25,3 +25,16 @@ func (s *State) expireProducers(r *Replica) {
 func (s *State) unknownProducer(r *Replica, b *partlog.Batch) bool {
 	return s.World.Rules.Without(AnyFirstSequence) && b.BaseSequence != 0 && !r.Log.Knows(b.ProducerID)
 }
+
+// verdict is what the log says to a batch of an idempotent producer (P-84, P-85).
+func (s *State) verdict(r *Replica, b *partlog.Batch) (partlog.Verdict, partlog.SeenBatch) {
+	verdict, seen := r.Log.CheckSequence(b)
+	switch m := s.World.Mutant; {
+	case m == AppendsDuplicates && verdict == partlog.Duplicate, m == IgnoresSequence && verdict == partlog.OutOfOrder,
+		m == TakesOldEpochs && verdict == partlog.StaleEpoch:
+		return partlog.Append, seen
+	case m == DuplicatesAtEnd && verdict == partlog.Duplicate:
+		seen.BaseOffset = r.Log.End
+	}
+	return verdict, seen
+}

@@ -208,6 +208,9 @@ func (s *State) drain(p *Producer, c *Connection) []int32 {
 		if b.see(meta.LeaderEpoch); b.Attempts > 0 && s.backsOffUntil(p, b) > s.Now {
 			continue
 		}
+		if s.mutant(DrainsReadyOnly) && s.readyAt(p, part, b) > s.Now {
+			continue
+		}
 		if size+int64(b.estimate()) > p.Config.MaxRequestSize && len(slots) > 0 {
 			break
 		}
@@ -216,6 +219,7 @@ func (s *State) drain(p *Producer, c *Connection) []int32 {
 		}
 		slot := part.popFront()
 		p.drained(part, slot)
+		s.mutate(p, part, slot)
 		size += int64(b.Batch.Size)
 		slots = append(slots, slot)
 	}
@@ -265,7 +269,7 @@ func (s *State) expire(p *Producer) {
 	before := s.Now - p.Config.DeliveryTimeoutMs*ms
 	for _, ref := range p.Active {
 		part := &p.Topics[ref.Topic].Parts[ref.Partition]
-		for len(part.Queue) > 0 && p.Live[part.Queue[0]].Created <= before {
+		for len(part.Queue) > 0 && s.deliverySince(&p.Live[part.Queue[0]]) <= before {
 			s.expireBatch(p, part.popFront())
 		}
 	}
@@ -273,7 +277,7 @@ func (s *State) expire(p *Producer) {
 	for i := range p.Conns {
 		for _, r := range p.Conns[i].InFlight {
 			for _, slot := range r.Batches {
-				if b := &p.Live[slot]; b.Status == batchInFlight && b.Created <= before {
+				if b := &p.Live[slot]; b.Status == batchInFlight && s.deliverySince(b) <= before {
 					s.expireBatch(p, slot)
 				}
 			}
@@ -295,7 +299,7 @@ func (s *State) senderDeadline(p *Producer) int64 {
 		for _, r := range c.InFlight {
 			for _, slot := range r.Batches {
 				if b := &p.Live[slot]; b.Status == batchInFlight {
-					at = min(at, b.Created+expiry)
+					at = min(at, s.deliverySince(b)+expiry)
 				}
 			}
 		}
@@ -306,7 +310,7 @@ func (s *State) senderDeadline(p *Producer) int64 {
 	for _, ref := range p.Active {
 		part := &p.Topics[ref.Topic].Parts[ref.Partition]
 		b := &p.Live[part.Queue[0]]
-		at = min(at, b.Created+expiry)
+		at = min(at, s.deliverySince(b)+expiry)
 		if c := p.conn(p.Meta.Topics[ref.Topic].Parts[ref.Partition].Leader); c != nil && !part.Muted {
 			if ready := max(s.readyAt(p, part, b), c.retryAt()); ready > s.Now {
 				at = min(at, ready)

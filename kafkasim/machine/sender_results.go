@@ -18,7 +18,7 @@ func (s *State) produced(p *Producer, slot int32, r *ProduceResult) {
 		p.forget(slot)
 		return
 	}
-	if r.Error == NOT_LEADER_OR_FOLLOWER {
+	if r.Error == NOT_LEADER_OR_FOLLOWER && !s.mutant(IgnoresHints) {
 		p.Meta.hint(r.TP, r.Leader, r.LeaderEpoch)
 	}
 	if r.Error.asksMetadata() {
@@ -66,7 +66,15 @@ func (s *State) retry(p *Producer, slot int32, why Code) {
 	p.Stats.Retried += int64(b.Batch.Records.Count)
 	b.LastAttempt = s.Now
 	b.Retry = true
+	if s.mutant(RetriesRenumbered) && b.Batch.BaseSequence >= 0 {
+		p.Topics[b.Ref.Topic].Parts[b.Ref.Partition].unnumber(slot)
+		b.Batch.BaseSequence = -1
+	}
 	p.reenqueue(slot)
+	if s.mutant(ReenqueuesAtEnd) {
+		part := &p.Topics[b.Ref.Topic].Parts[b.Ref.Partition]
+		part.Queue = append(part.Queue, part.popFront())
+	}
 	s.note(view.Change{Kind: view.Retried, Broker: -1, Partition: s.ordinal(p.tp(b.Ref)), Client: p.Name,
 		A: int64(b.Batch.Records.Count), Text: why.String()})
 }

@@ -42,6 +42,9 @@ func (s *State) split(p *Producer, slot int32) {
 	if big.FirstSend < p.FlushBelow {
 		p.FlushLeft += int32(len(slots)) - 1
 	}
+	if s.mutant(SplitReversed) {
+		slices.Reverse(slots)
+	}
 	for _, small := range slices.Backward(slots) {
 		p.reenqueue(small)
 	}

@@ -147,6 +147,10 @@ func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
 		if y.ProducerID != x.ProducerID || y.Control {
 			continue
 		}
+		if x.Sender == y.Sender && x.Serial == y.Serial && x.Sender >= 0 && x.ProducerEpoch == y.ProducerEpoch {
+			w.broken(23, "broker %d %s: producer %d's batch at offset %d is at offset %d already", b.ID, w.name(r.TP), x.ProducerID, x.BaseOffset, y.BaseOffset)
+			return
+		}
 		if x.MaxTimestamp-y.MaxTimestamp >= w.s.World.Broker.ProducerIDExpirationMs {
 			return // the leader may have forgotten the producer in between (P-86)
 		}
