@@ -101,7 +101,7 @@ func TestInspect(t *testing.T) {
 		"A|dd(1, 2)":       {"func Add(a int, b int) int", "Add adds two numbers."},
 		"valu|e":           {"var value map[string]int", "with 1 entries"},
 		"p.|X":             {"X goes right."},
-		"strings.To|Upper": {"func strings.ToUpper(s string) string"},
+		"strings.To|Upper": {"func strings.ToUpper(s string) string", "ToUpper returns s with all Unicode letters mapped"},
 		"prin|tln":         {"println"},
 		"fm|t":             {"package fmt"},
 		"Add":              {"func Add"},

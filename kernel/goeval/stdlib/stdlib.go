@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-//go:generate go run kafkalab/kernel/goeval/gensymbols -package stdlib -list packages.txt -sources slices,maps,cmp -out symbols.go -exports exports.zip
+//go:generate go run kafkalab/kernel/goeval/gensymbols -package stdlib -docs all -list packages.txt -sources slices,maps,cmp -out symbols.go -exports exports.zip
 
 //go:embed exports.zip
 var exports []byte
@@ -19,7 +19,8 @@ var source embed.FS
 func Symbols() map[string]func() map[string]reflect.Value { return symbols }
 
 // Exports is a zip file: PATH.x is the export data of a package, PATH/FILE.go a source file. The
-// sources are those of the Go project (BSD licence), of slices, maps and cmp.
+// sources are those of the Go project (BSD licence): of slices, maps and cmp whole, of the others the
+// declarations with their comments, for the help.
 func Exports() []byte { return exports }
 
 // Source is the source of a package's generic functions, where it is written for cells; nil otherwise.

@@ -13,7 +13,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 		t.Skip("the files are those of Go 1.26")
 	}
 	out, err := exec.Command("go", "run", "kafkalab/kernel/goeval/gensymbols", "-check", "-package", "stdlib",
-		"-list", "packages.txt", "-sources", "slices,maps,cmp", "-out", "symbols.go", "-exports", "exports.zip").CombinedOutput()
+		"-docs", "all", "-list", "packages.txt", "-sources", "slices,maps,cmp", "-out", "symbols.go", "-exports", "exports.zip").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
