@@ -3,11 +3,10 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"kafkalab/install/notebook"
+	"kafkalab/tests/testenv"
 )
 
 // pythonNotebook is a notebook for the kernel that every JupyterLab brings along: the extension is tested
@@ -88,13 +87,16 @@ func TestLabDrawsChartsTrustedOrNot(t *testing.T) {
 	})
 }
 
-// Notebook 7 takes the same extension. It is no part of what the project installs, so it is tested where
-// it happens to stand beside JupyterLab.
+// notebook7 is the program of Notebook 7, which takes the same extension and kernel. It is no part of what
+// the project installs.
+func notebook7(t *testing.T) string {
+	t.Helper()
+	lab(t)
+	return testenv.Jupyter(t, "jupyter-notebook", "notebook", "ipykernel")
+}
+
 func TestNotebook7DrawsChartsToo(t *testing.T) {
-	program := filepath.Join(filepath.Dir(lab(t)), "jupyter-notebook")
-	if _, err := os.Stat(program); err != nil {
-		t.Skip("no jupyter-notebook beside " + lab(t))
-	}
+	program := notebook7(t)
 	nb, expected := savedCharts(t)
 	s := startServer(t, program, func(s *server) {
 		s.extension(t)

@@ -147,7 +147,7 @@ export class Lab {
 
 // drawn asserts that a figure is drawn live, as its kind and with its own label.
 export async function drawn(figure, { kind, h, alt }) {
-  await eventually(`the ${kind}`, async () => assert.ok((await figure.locator("svg path").count()) > 5, "it is not drawn"), 20000);
+  await eventually(`the ${kind}`, async () => assert.ok((await figure.locator("svg :is(path, rect)").count()) > 5, "it is not drawn"), 20000);
   assert.equal(await figure.getAttribute("data-kafkalab"), kind);
   assert.equal(await figure.getAttribute("aria-label"), alt);
   assert.equal((await figure.boundingBox()).height, h, `the height of the ${kind}`);
@@ -164,7 +164,7 @@ export function lessonCharts(cells) {
       const chart = output.data?.["application/vnd.kafkalab.chart+json"];
       if (!chart) continue;
       const { kind, h, alt, spec } = chart;
-      const frames = kind === "replay" ? JSON.parse(spec).frames.map(({ t, words }) => ({ t, words })) : undefined;
+      const frames = kind === "replay" ? JSON.parse(spec).frames.map(({ t, words, event }) => ({ t, words, event })) : undefined;
       charts.push({ cell: i, name: `cell ${i}`, kind, h, alt, frames });
       assert.ok(output.data["image/png"] && output.data["text/plain"], `the chart of cell ${i} has no picture or no text`);
     }
