@@ -37,7 +37,7 @@ func TestTraps(t *testing.T) {
 				if i == 0 {
 					code = imports + code
 				}
-				timer := time.AfterFunc(3*time.Second, s.Interrupt)
+				timer := time.AfterFunc(30*time.Second, s.Interrupt)
 				o := s.run(code)
 				timer.Stop()
 				if o.Failure != nil {
