@@ -22,6 +22,7 @@ type Consumer struct {
 // NewConsumer makes a consumer client with Kafka's defaults and the given consumer properties.
 func (c *Cluster) NewConsumer(id string, conf Config) *Consumer {
 	c.newName("NewConsumer", id)
+	mustParse(fmt.Sprintf("consumer %q", id), c.world.version().CheckConsumer(over(c.defaults.consumer, conf)))
 	props, problem := config.ParseConsumer(c.world.version().At(config.OwnerConsumer, over(c.defaults.consumer, conf)))
 	mustParse(fmt.Sprintf("consumer %q", id), problem)
 	r := c.apply(fmt.Sprintf("c.NewConsumer(%q, %s)", id, conf.orNil()), machine.NewConsumer{Name: id, Props: props})

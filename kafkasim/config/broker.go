@@ -21,6 +21,8 @@ func brokerModelled() []Property {
 			"How long a follower may be behind before the leader takes it out of the ISR; the leader looks every half of it."),
 		ms("replica.fetch.wait.max.ms", "500", b(func(c *Broker) any { return &c.ReplicaFetchWaitMaxMs }),
 			"How long the leader holds back a follower's fetch when there is nothing new."),
+		choice("replica.selector.class", "null", selectors, b(func(c *Broker) any { return &c.ReplicaSelector }),
+			"Who decides which replica a consumer reads from: the leader itself, or by the rack of the consumer (client.rack) and those of the brokers."),
 		number("max.incremental.fetch.session.cache.slots", "1000", "", 0, maxInt, "[0,…]", b(func(c *Broker) any { return &c.MaxIncrementalFetchSessionCacheSlots }),
 			"How many fetch sessions a broker keeps. Who gets none names all its partitions in every fetch."),
 		number("replica.fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", b(func(c *Broker) any { return &c.ReplicaFetchMinBytes }),
@@ -137,7 +139,6 @@ var brokerAbsentNames = []struct {
 		{"controller.performance.always.log.threshold.ms", "2000"},
 	}},
 	{"use World.Racks", [][2]string{{"broker.rack", "null"}}},
-	{"consumers read from leaders", [][2]string{{"replica.selector.class", "null"}}},
 	{needsConsumerProtocol, [][2]string{
 		{"group.consumer.assignors", "uniform, range"}, {"group.consumer.assignment.interval.ms", "1000"}, {"group.consumer.heartbeat.interval.ms", "5000"},
 		{"group.consumer.max.heartbeat.interval.ms", "15000"}, {"group.consumer.max.session.timeout.ms", "60000"}, {"group.consumer.max.size", "2147483647"},

@@ -10,10 +10,12 @@ func consumerRows() []Property {
 func consumerModelled() []Property {
 	reset := choice("auto.offset.reset", "latest", []string{"latest", "earliest", "none"}, c(func(c *Consumer) any { return &c.AutoOffsetReset }),
 		"Where a consumer without a position starts, and where it goes when its position is out of range.")
-	reset.Valid = "[latest, earliest, none]"
-	reset.late = []only{{"by_duration:", "searching by timestamp is not there yet"}}
+	reset.Valid = "[latest, earliest, none, by_duration:<ISO-8601 duration>]"
+	rack := Property{Name: "client.rack", Type: String, Default: "", Modelled: true, field: c(func(c *Consumer) any { return &c.ClientRack }),
+		Doc: "The rack that the consumer is in, to read from a replica there if the brokers' replica.selector.class looks at racks."}
 	return []Property{
 		reset,
+		rack,
 		protocol("security.protocol", c(func(c *Consumer) any { return &c.SecurityProtocol }),
 			"Whether the consumer's connections are encrypted; then brokers must copy what they could send straight from the page cache."),
 		number("fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMinBytes }),
@@ -46,7 +48,6 @@ func consumerAbsent() []Property {
 		absent("allow.auto.create.topics", Boolean, "true", "topics are made by CreateTopic", "Whether asking for a topic makes it."),
 		absent("check.crcs", Boolean, "true", "", "Whether checksums are looked at."),
 		absent("client.id", String, "", "give the name to NewConsumer", "The name under which brokers know the client."),
-		absent("client.rack", String, "", "consumers read from leaders", "The rack a client is in, to read from a replica nearby."),
 		absent("enable.metrics.push", Boolean, "true", needsMetrics, "Whether the client sends its metrics to the cluster."),
 		absent("exclude.internal.topics", Boolean, "true", "name the topics", "Whether a pattern may match internal topics."),
 		absent("group.remote.assignor", String, "null", needsConsumerProtocol, "The assignor at the coordinator."),

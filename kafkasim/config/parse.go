@@ -132,6 +132,12 @@ func (p *Property) set(into, value any) *Problem {
 			return p.want(value, "delete, compact or compact,delete")
 		}
 		*f = v
+	case *Reset:
+		v, ok := parseReset(text(value))
+		if !ok {
+			return p.want(value, resetWanted)
+		}
+		*f = v
 	case *Ratio:
 		v, ok := parseRatio(text(value))
 		if !ok {
@@ -165,8 +171,8 @@ func (p *Property) choose(field any, i int) {
 	switch f := field.(type) {
 	case *int8: // acks
 		*f = [...]int8{AcksAll, AcksAll, AcksNone, AcksLeader}[i]
-	case *Reset:
-		*f = Reset(i)
+	case *Selector:
+		*f = Selector(i)
 	case *Protocol:
 		*f = Protocol(i)
 	case *Compression:

@@ -35,6 +35,7 @@ type Broker struct {
 	Topic                              Topic    // defaults for topics that do not set their own
 	// MaxIncrementalFetchSessionCacheSlots is max.incremental.fetch.session.cache.slots.
 	MaxIncrementalFetchSessionCacheSlots int64
+	ReplicaSelector                      Selector // replica.selector.class
 	OffsetsTopic                         InternalTopic
 	Transactions                         Transactions
 	Groups                               Groups
@@ -106,19 +107,10 @@ type KeyPartition struct {
 	Partition int32
 }
 
-// Reset says where a consumer without a position starts (auto.offset.reset, C-30).
-type Reset uint8
-
-// The reset policies.
-const (
-	ResetLatest Reset = iota
-	ResetEarliest
-	ResetNone
-)
-
 // Consumer holds the consumer properties that are modelled.
 type Consumer struct {
 	AutoOffsetReset        Reset    // auto.offset.reset
+	ClientRack             string   // client.rack; "" for none
 	SecurityProtocol       Protocol // security.protocol
 	FetchMinBytes          int64    // fetch.min.bytes
 	FetchMaxWaitMs         int64    // fetch.max.wait.ms

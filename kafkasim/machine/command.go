@@ -147,6 +147,9 @@ type Seek struct {
 	Topic     string
 	Partition int32
 	Offset    int64
+	// Epoch is the leader epoch of the record before, as a committed offset carries it (C-40), if EpochKnown.
+	Epoch      int32
+	EpochKnown bool
 }
 
 // PauseConsumer and ResumeConsumer stop and restart fetching of partitions (C-10).

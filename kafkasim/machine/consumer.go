@@ -6,7 +6,7 @@
 // arrives later waits in the buffer (consumer_fetch.go).
 //
 // Kafka: KafkaConsumer (group.protocol=classic), SubscriptionState, Fetcher, OffsetFetcher (KIP-320). Absent:
-// read_committed, fetching from followers.
+// read_committed.
 package machine
 
 import (
@@ -59,9 +59,12 @@ type ConsumerPart struct {
 	Epoch       int32 // leader epoch of the last record read, -1 for none (C-40)
 	Leader      NodeID
 	LeaderEpoch int32 // … that the position was taken or validated against
-	ResetTo     int64 // while awaiting a reset: the timestamp to ask for
-	RetryAt     int64 // µs: not asked for before
-	Turn        int64
+	// Preferred is the replica that the leader has sent this consumer to, until PreferredUntil, µs (C-51).
+	Preferred      NodeID
+	PreferredUntil int64
+	ResetTo        int64 // while awaiting a reset: the timestamp to ask for
+	RetryAt        int64 // µs: not asked for before
+	Turn           int64
 	// What the last answer said; -1 before the first.
 	HighWatermark, LogStart int64
 }
@@ -234,8 +237,11 @@ func (s *State) seek(c *Consumer, m Seek) {
 		p.reset(m.Offset)
 		return
 	}
-	p.Position, p.Epoch, p.State = m.Offset, -1, PositionFetching
+	p.Position, p.Epoch, p.State, p.Asked = m.Offset, -1, PositionFetching, false
 	c.follow(p)
+	if m.EpochKnown && s.validatesPositions() {
+		p.Epoch, p.State = m.Epoch, PositionAwaitValidation // S-10: what is known of before is checked first
+	}
 	s.notePosition(c, p)
 }
 
@@ -279,7 +285,7 @@ func (s *State) consumerEvent(i int32, e Event) {
 			s.loseGroupAnswers(c, s.disconnect(&c.ClientIO, k))
 			s.coordinatorLost(c)
 		} else if k != nil {
-			s.loseAnswers(c, s.disconnect(&c.ClientIO, k))
+			s.loseAnswers(c, k, s.disconnect(&c.ClientIO, k))
 		}
 	default:
 		r, ok := c.answered(e)
@@ -299,7 +305,7 @@ func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Paylo
 		c.Meta.update(&a, s.Now)
 		c.learnPartitions()
 	case FetchResponse:
-		c.fetched(c.conn(from), &a)
+		s.fetched(c, c.conn(from), &a)
 	case ListOffsetsResponse:
 		s.listed(c, r.Payload.(ListOffsetsRequest), &a)
 	case OffsetsForLeaderEpochResponse:
@@ -312,10 +318,16 @@ func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Paylo
 }
 
 // loseAnswers gives up requests that will not be answered; what they asked for is asked again.
-func (s *State) loseAnswers(c *Consumer, lost []Request) {
+func (s *State) loseAnswers(c *Consumer, k *Connection, lost []Request) {
 	s.loseGroupAnswers(c, lost)
 	for i := range lost {
 		switch m := lost[i].Payload.(type) {
+		case FetchRequest:
+			for j := range c.Parts {
+				if p := &c.Parts[j]; p.Preferred == k.Broker && !s.mutant(KeepsPreferredReplica) {
+					p.dropPreferred()
+				}
+			}
 		case ListOffsetsRequest:
 			for _, p := range m.Parts {
 				s.askLater(c, p.TP)

@@ -31,12 +31,12 @@ type CompletedFetch struct {
 func (s *State) sendFetches(c *Consumer) {
 	for i := range c.Conns {
 		k := &c.Conns[i]
-		if !k.usable(s.Now) || k.fetching() || c.bufferedAt(k.Broker) {
+		if !k.usable(s.Now) || k.fetching() || s.bufferedAt(c, k.Broker) {
 			continue
 		}
 		var parts []FetchPart
 		for _, p := range c.byTurn() {
-			if p.State == PositionFetching && !p.Paused && !p.Revoking && p.Leader == k.Broker && p.RetryAt <= s.Now {
+			if p.State == PositionFetching && !p.Paused && !p.Revoking && s.readsFrom(c, p) == k.Broker && p.RetryAt <= s.Now {
 				parts = append(parts, FetchPart{TP: p.TP, FetchOffset: p.Position, LeaderEpoch: s.expectedEpoch(p.LeaderEpoch),
 					LastFetchedEpoch: -1, LogStartOffset: -1, MaxBytes: c.Config.MaxPartitionFetchBytes})
 			}
@@ -68,7 +68,7 @@ func (s *State) sendFetch(c *Consumer, k *Connection, parts []FetchPart) {
 		}
 	}
 	s.clientRequest(&c.ClientIO, k, Request{Payload: FetchRequest{Replica: NoNode, BrokerEpoch: -1, MaxWaitMs: c.Config.FetchMaxWaitMs,
-		MinBytes: c.Config.FetchMinBytes, MaxBytes: c.Config.FetchMaxBytes,
+		MinBytes: c.Config.FetchMinBytes, MaxBytes: c.Config.FetchMaxBytes, Rack: c.Config.ClientRack,
 		SessionID: h.ID, SessionEpoch: h.Epoch, Parts: named, Forgotten: forgotten}}, true)
 }
 
@@ -95,16 +95,16 @@ func (k *Connection) fetching() bool {
 	return slices.ContainsFunc(k.InFlight, func(r Request) bool { _, ok := r.Payload.(FetchRequest); return ok })
 }
 
-// bufferedAt tells whether records of a partition that this broker leads wait in the buffer.
-func (c *Consumer) bufferedAt(b NodeID) bool {
+// bufferedAt tells whether records of a partition that is read from this broker wait in the buffer.
+func (s *State) bufferedAt(c *Consumer, b NodeID) bool {
 	return slices.ContainsFunc(c.Buffer, func(f CompletedFetch) bool {
 		p := c.part(f.TP)
-		return p != nil && p.Leader == b && (f.Error == NONE || p.Position == f.Offset)
+		return p != nil && s.readsFrom(c, p) == b && (f.Error == NONE || p.Position == f.Offset)
 	})
 }
 
 // fetched takes an answer into the buffer. Empty ones only tell the high watermark.
-func (c *Consumer) fetched(k *Connection, a *FetchResponse) {
+func (s *State) fetched(c *Consumer, k *Connection, a *FetchResponse) {
 	if !k.Session.answered(a) {
 		return
 	}
@@ -116,6 +116,9 @@ func (c *Consumer) fetched(k *Connection, a *FetchResponse) {
 		case p == nil || !found:
 		case res.Error == NONE && len(res.Batches) == 0:
 			p.HighWatermark, p.LogStart = res.HighWatermark, res.LogStartOffset
+			if res.PreferredReplica != NoNode && p.Position == k.Session.Parts[asked].FetchOffset {
+				s.prefer(c, p, res.PreferredReplica)
+			}
 		default:
 			c.Buffer = append(c.Buffer, CompletedFetch{TP: p.TP, Offset: k.Session.Parts[asked].FetchOffset, Error: res.Error, Batches: res.Batches,
 				HighWatermark: res.HighWatermark, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch})
@@ -142,7 +145,7 @@ func (s *State) collect(c *Consumer) {
 		case p.State != PositionFetching || p.Position != f.Offset:
 		default:
 			p.HighWatermark, p.LogStart = f.HighWatermark, f.LogStart
-			room -= c.take(p, &f, room)
+			room -= s.take(c, p, &f, room)
 			if len(f.Batches) > 0 {
 				kept = append(kept, f)
 			}
@@ -166,11 +169,14 @@ func until(r *partlog.Records, from int64, room int32) (to int64, n int32) {
 }
 
 // take hands out up to room records of a fetch and moves the position behind them (C-7).
-func (c *Consumer) take(p *ConsumerPart, f *CompletedFetch, room int32) int32 {
+func (s *State) take(c *Consumer, p *ConsumerPart, f *CompletedFetch, room int32) int32 {
 	taken := int32(0)
 	for len(f.Batches) > 0 && taken < room {
 		b := &f.Batches[0]
 		from := max(f.Offset-b.BaseOffset, 0) // batches come whole, also from before the position (C-21)
+		if s.mutant(ReadsBelowPosition) && taken == 0 {
+			from = 0
+		}
 		to, n := until(&b.Records, from, room-taken)
 		if from < to {
 			c.Poll.Records = append(c.Poll.Records, Polled{TP: p.TP, Offset: b.BaseOffset + from, LeaderEpoch: b.LeaderEpoch,
@@ -199,8 +205,13 @@ func (s *State) fetchRefused(c *Consumer, p *ConsumerPart, f *CompletedFetch) bo
 	if p.Position != f.Offset {
 		return true // about another position than the present one
 	}
+	// The leader is asked before anything is believed that another replica says (C-36).
+	elsewhere := !s.mutant(KeepsPreferredReplica) && p.dropPreferred()
 	switch f.Error {
 	case OFFSET_OUT_OF_RANGE:
+		if elsewhere {
+			return true
+		}
 		if c.Config.AutoOffsetReset != config.ResetNone {
 			c.initialize(p)
 			return true
@@ -215,7 +226,7 @@ func (s *State) fetchRefused(c *Consumer, p *ConsumerPart, f *CompletedFetch) bo
 	}
 	if f.Error == NOT_LEADER_OR_FOLLOWER || f.Error == FENCED_LEADER_EPOCH {
 		if c.Meta.hint(p.TP, f.Leader, f.LeaderEpoch) {
-			c.maybeValidate(p, s.World.Rules.On(PositionValidation))
+			c.maybeValidate(p, s.validatesPositions())
 			return true
 		}
 	}

@@ -30,7 +30,7 @@ func (s *State) goOnPolling(c *Consumer) {
 	}
 	for i := range c.Conns {
 		if s.Now >= c.overdueAt(&c.Conns[i]) {
-			s.loseAnswers(c, s.hangUpClient(&c.ClientIO, &c.Conns[i]))
+			s.loseAnswers(c, &c.Conns[i], s.hangUpClient(&c.ClientIO, &c.Conns[i]))
 		}
 	}
 	if c.Config.Member.GroupID != "" {

@@ -22,9 +22,26 @@ func (c *Consumer) follow(p *ConsumerPart) {
 	}
 }
 
+// timestampByDuration lets a position be asked for by time, at the moment of asking: so many ms before it (C-34).
+const timestampByDuration int64 = -1000
+
+// resetTimestamp is what to ask for. Virtual time begins at 0: a longer duration than it has lasted means the first
+// record.
+func (s *State) resetTimestamp(c *Consumer, p *ConsumerPart) int64 {
+	if p.ResetTo != timestampByDuration {
+		return p.ResetTo
+	}
+	d, _ := c.Config.AutoOffsetReset.Duration()
+	return max(s.Now/ms-d, 0)
+}
+
 // initialize begins a partition by auto.offset.reset, since there is no committed offset (C-4, C-31). It
 // tells whether there is a way to begin: with none there is not (C-33).
 func (c *Consumer) initialize(p *ConsumerPart) bool {
+	if _, ok := c.Config.AutoOffsetReset.Duration(); ok {
+		p.reset(timestampByDuration)
+		return true
+	}
 	switch c.Config.AutoOffsetReset {
 	case config.ResetEarliest:
 		p.reset(EarliestTimestamp)
@@ -48,13 +65,18 @@ func (s *State) updatePositions(c *Consumer) {
 				c.throw(p, NO_OFFSET, -1)
 			}
 		case PositionFetching, PositionAwaitValidation:
-			c.maybeValidate(p, s.World.Rules.On(PositionValidation))
+			c.maybeValidate(p, s.validatesPositions())
 		}
 	}
 	for i := range c.Conns {
 		s.listOffsets(c, &c.Conns[i])
 		s.validateEpochs(c, &c.Conns[i])
 	}
+}
+
+// validatesPositions tells whether consumers ask a new leader about what they have read.
+func (s *State) validatesPositions() bool {
+	return s.World.Rules.On(PositionValidation) && !s.mutant(SkipsValidation)
 }
 
 // maybeValidate notices a new leader or epoch (C-41). A position that no record was read for needs no
@@ -69,6 +91,7 @@ func (c *Consumer) maybeValidate(p *ConsumerPart, validates bool) {
 		return
 	}
 	p.Leader, p.LeaderEpoch, p.Asked = m.Leader, m.LeaderEpoch, false
+	p.dropPreferred()
 	p.State = PositionFetching
 	if p.Epoch >= 0 && validates {
 		p.State = PositionAwaitValidation
@@ -95,7 +118,7 @@ func (s *State) listOffsets(c *Consumer, k *Connection) {
 		if p := &c.Parts[i]; c.waiting(p, PositionAwaitReset, k, s.Now) {
 			c.follow(p)
 			p.Asked = true
-			parts = append(parts, ListOffsetsPart{TP: p.TP, Timestamp: p.ResetTo, LeaderEpoch: s.expectedEpoch(p.LeaderEpoch)})
+			parts = append(parts, ListOffsetsPart{TP: p.TP, Timestamp: s.resetTimestamp(c, p), LeaderEpoch: s.expectedEpoch(p.LeaderEpoch)})
 		}
 	}
 	if len(parts) > 0 {
@@ -108,8 +131,12 @@ func (s *State) listed(c *Consumer, r ListOffsetsRequest, a *ListOffsetsResponse
 	for i := range a.Parts {
 		res := &a.Parts[i]
 		p := c.part(r.Parts[i].TP)
-		if p == nil || p.State != PositionAwaitReset || p.ResetTo != r.Parts[i].Timestamp {
+		if p == nil || p.State != PositionAwaitReset || p.ResetTo != r.Parts[i].Timestamp && (p.ResetTo != timestampByDuration || r.Parts[i].Timestamp < 0) {
 			continue // assigned away or sought elsewhere meanwhile
+		}
+		if res.Error == NONE && res.Offset < 0 && s.mutant(ResetsByDurationToEnd) {
+			p.reset(LatestTimestamp)
+			continue
 		}
 		if res.Error != NONE || res.Offset < 0 {
 			s.askLater(c, p.TP)

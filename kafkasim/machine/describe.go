@@ -170,6 +170,8 @@ func (s *State) fetchWords(r FetchResult) string {
 		return name + " " + r.Error.String()
 	case r.Diverging.Epoch >= 0:
 		return fmt.Sprintf("%s diverges: epoch %d ends at %d", name, r.Diverging.Epoch, r.Diverging.Offset)
+	case r.PreferredReplica != NoNode:
+		return fmt.Sprintf("%s is better read from %s", name, s.NodeName(r.PreferredReplica))
 	case len(r.Batches) == 0:
 		return fmt.Sprintf("%s nothing new, hw=%d", name, r.HighWatermark)
 	}

@@ -241,7 +241,8 @@ func (s *State) rests(b *Broker, f *FetchSession, p *SessionPart, res *FetchResu
 		return false
 	}
 	if f.Replica == NoNode {
-		return p.FetchOffset >= r.Log.HighWatermark
+		looks := r.Role == Leader && s.selectsByRack() // for a better replica, each time
+		return p.FetchOffset >= r.Log.HighWatermark && !looks
 	}
 	x := r.remote(f.Replica)
 	if x == nil || p.FetchOffset != r.Log.End || x.End != r.Log.End || r.Change.Kind != NoChange || !slices.Contains(r.ISR, f.Replica) {

@@ -13,7 +13,7 @@ import (
 //
 // Kafka: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages, Partition.fetchRecords, DelayedFetch.
 // KIP-320 (epochs in fetches), KIP-392 (consumers may read from followers), KIP-595 (diverging epochs).
-// Simplified: no throttling, no rack-aware redirection.
+// Simplified: no throttling.
 
 // fetchMaxBytes is the broker's own limit of a consumer's response (fetch.max.bytes).
 const fetchMaxBytes = 57671680
@@ -59,7 +59,7 @@ func (s *State) readFetch(b *Broker, d *DelayedFetch, credit bool) (results []Fe
 		n := s.readPart(b, m, &parts[i], res, max(left, 0), bytes == 0, credit, &at)
 		bytes += n
 		left -= n
-		if res.Error != NONE || res.Diverging.Epoch >= 0 {
+		if res.Error != NONE || res.Diverging.Epoch >= 0 || res.PreferredReplica != NoNode {
 			urgent = true
 		}
 	}
@@ -78,6 +78,9 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 	// The answer has the high watermark from before this fetch is credited (R2.4, step 2; G2).
 	l := &r.Log
 	res.HighWatermark, res.LastStable, res.LogStartOffset = l.HighWatermark, l.LastStable(), l.LogStart
+	if res.PreferredReplica = s.preferredReplica(b, r, m, p.FetchOffset); res.PreferredReplica != NoNode {
+		return 0 // nothing is read: the consumer is to ask there (C-51)
+	}
 	if p.LastFetchedEpoch >= 0 {
 		epoch, end := l.Epochs.EndOffsetFor(p.LastFetchedEpoch, l.End)
 		if s.mutant(EpochEndOffByOne) && end < l.End {

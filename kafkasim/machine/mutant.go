@@ -93,6 +93,12 @@ const (
 	IgnoresTopicCodec                 // a topic's compression.type does nothing (P-100)
 	NeverLearnsRatio                  // a producer's guess of compressed sizes stays 1 (P-33)
 	ResendsSequence                   // a producer's next batch has the last one's sequence number (P-82)
+	SendsToLaggingReplica             // a leader sends a consumer to a replica out of sync, or behind (C-50)
+	PrefersForEver                    // a consumer never asks the leader again which replica to read from (C-51)
+	KeepsPreferredReplica             // … nor after an error (C-36)
+	ReadsBelowPosition                // a poll hands out records from before the position (C-9, C-21)
+	SkipsValidation                   // a consumer trusts a new leader with what it has read (C-41)
+	ResetsByDurationToEnd             // by_duration without so new a record begins at the end (C-34)
 	LinksReorder                      // a message may overtake another on its link
 
 	// Those of the metadata quorum.

@@ -67,7 +67,8 @@ type FetchRequest struct {
 	MaxWaitMs   int64
 	MinBytes    int64
 	MaxBytes    int64
-	Committed   bool // isolation level read_committed (T-45)
+	Committed   bool   // isolation level read_committed (T-45)
+	Rack        string // the consumer's (KIP-392), "" for none
 	// The session that the request belongs to (KIP-227). A full one, of InitialFetchEpoch or FinalFetchEpoch,
 	// names all partitions; another one those that are new or asked otherwise than before.
 	SessionID, SessionEpoch int32

@@ -18,8 +18,11 @@ type produceSaw struct {
 func (r *replay) leader(tp machine.TopicPartition) int { return int(r.registration(tp).Leader) }
 
 func (r *replay) produce(op Operation, saw json.RawMessage) error {
-	if r.session != 0 {
+	switch {
+	case r.session != 0:
 		return r.produceEach(op)
+	case r.rec.Scenario == "fc1-consumer-truncation":
+		return r.produceForConsumers(op, saw)
 	}
 	tp := r.tp(op)
 	to := int(op.num("toBroker", int64(r.leader(tp))))
