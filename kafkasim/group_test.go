@@ -141,3 +141,16 @@ func TestGroupUsage(t *testing.T) {
 		}
 	}
 }
+
+// G-115: one long poll is enough to join: what is not there yet (the topic of the offsets, the coordinator) is asked
+// for again after a backoff within the poll, not by the next one.
+func TestOnePollJoinsAGroup(t *testing.T) {
+	c := New(World{Brokers: 3, Seed: 5})
+	c.CreateTopic("orders", 1, 3, nil)
+	c.NewProducer("shop", nil).Send("orders", "anna", "order")
+	c.Settle()
+	x := c.NewConsumer("A", Config{"group.id": "warehouse", "auto.offset.reset": "earliest"}).Subscribe("orders")
+	if got := x.Poll(10 * time.Second); len(got.Records) != 1 {
+		t.Errorf("%v, want the record", got)
+	}
+}

@@ -158,6 +158,23 @@ func (s *State) loseGroupAnswers(c *Consumer, lost []Request) {
 	}
 }
 
+// pollGroupAt is when a running poll can go on with joining: a coordinator that was not found, a group that was not
+// joined and committed offsets that were not there are asked for again after a backoff.
+func (c *Consumer) pollGroupAt(now int64) int64 {
+	m := &c.Group
+	switch {
+	case c.Config.Member.GroupID == "":
+		return never
+	case m.Coordinator == NoNode && !m.Finding:
+		return c.orReconnect(m.FindAt, now)
+	case m.Coordinator != NoNode && m.On && m.Rejoin && m.JoinAt > now:
+		return m.JoinAt
+	case m.AskAt > now:
+		return m.AskAt
+	}
+	return never
+}
+
 // groupDeadline is when the group side has something to do by itself.
 func (s *State) groupDeadline(c *Consumer) int64 {
 	m := &c.Group

@@ -83,7 +83,7 @@ func (s *State) endPoll(c *Consumer) {
 
 // pollDeadline is when the poll has something to do by itself.
 func (s *State) pollDeadline(c *Consumer) int64 {
-	at := min(c.Poll.Until, c.orReconnect(s.metadataAt(&c.ClientIO), s.Now))
+	at := min(c.Poll.Until, c.orReconnect(s.metadataAt(&c.ClientIO), s.Now), c.pollGroupAt(s.Now))
 	for i := range c.Conns {
 		at = min(at, c.overdueAt(&c.Conns[i]))
 	}
