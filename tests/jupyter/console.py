@@ -30,13 +30,13 @@ class Console:
                 sys.exit(f"{text!r} does not come ({type(err).__name__}); the terminal shows\n{ESCAPES.sub('', self.seen)[-3000:]}")
         self.seen = ESCAPES.sub("", self.seen).split(text, 1)[1]
 
-    def enter(self, line):
-        self.process.send(line + "\r")
+    def enter(self, line, key="\r"):
+        self.process.send(line + key)
 
     def end(self):
         self.process.sendeof()
         self.expect("Do you really want to exit")
-        self.enter("y")
+        self.enter("y", "\n")
         self.process.expect(pexpect.EOF)
         self.process.close()
         if self.process.exitstatus != 0:
@@ -80,7 +80,7 @@ full.end()
 
 simple = Console("--simple-prompt")
 simple.expect("In [1]:")
-simple.enter("1 + 1")
+simple.enter("1 + 1", "\n")  # what a line ends with, whether the terminal is raw at that moment or not
 simple.expect("Out[1]: 2")
 simple.end()
 print("all of it works")
