@@ -199,8 +199,8 @@ func (r *running) unwell() *failure {
 			return &failure{26, fmt.Sprintf("invariant 26: t-%d has leader %d and ISR %v of %v with nothing in the way", i, p.Leader, p.ISR, p.Replicas), r.Cluster}
 		}
 		for _, l := range p.Logs {
-			if l.LogEndOffset != p.Logs[0].LogEndOffset || l.HighWatermark != l.LogEndOffset {
-				return &failure{26, fmt.Sprintf("invariant 26: t-%d: broker %d has LEO %d and HW %d, broker %d has LEO %d", i, l.Broker, l.LogEndOffset, l.HighWatermark, p.Logs[0].Broker, p.Logs[0].LogEndOffset), r.Cluster}
+			if l.LogEndOffset != p.Logs[0].LogEndOffset {
+				return &failure{26, fmt.Sprintf("invariant 26: t-%d: broker %d has LEO %d, broker %d has LEO %d", i, l.Broker, l.LogEndOffset, p.Logs[0].Broker, p.Logs[0].LogEndOffset), r.Cluster}
 			}
 		}
 	}

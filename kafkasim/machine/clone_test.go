@@ -54,7 +54,7 @@ var shared = []string{
 func TestCloneIsDeepAndComplete(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes, s.Watching, s.Answers, s.Losses = nil, false, nil, nil
+	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold = nil, false, nil, nil, nil
 	for i := range s.Producers {
 		// Chunks of outcomes are shared when they are full and decided.
 		s.Producers[i].Outcomes = Outcomes{}
@@ -146,12 +146,12 @@ func compare(t *testing.T, path string, a, b reflect.Value, used map[string]bool
 func TestHashSeesEveryField(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes, s.Watching, s.Answers, s.Losses = nil, false, nil, nil
+	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold = nil, false, nil, nil, nil
 	base := s.Hash()
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if slices.Contains([]string{"Notes", "Quiet", "Watching", "Answers", "Losses"}, name) {
+		if slices.Contains([]string{"Notes", "Quiet", "Watching", "Answers", "Losses", "Untold"}, name) {
 			continue
 		}
 		old := reflect.New(v.Field(i).Type()).Elem()

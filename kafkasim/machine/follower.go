@@ -300,6 +300,9 @@ func (s *State) takeFetched(b *Broker, f *Fetcher, m *FetchResponse) (ask int) {
 			s.fetchError(b, r, sent.LeaderEpoch, res.Error)
 		case res.Diverging.Epoch >= 0:
 			s.truncateOnDivergence(b, r, res.Diverging)
+			if s.Watching {
+				s.Untold = append(s.Untold, Untold{b.ID, r.TP, res.HighWatermark})
+			}
 		default:
 			if s.appendFetched(b, r, sent.LeaderEpoch, res) {
 				at, _ := b.findReplica(r.TP)

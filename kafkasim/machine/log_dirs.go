@@ -357,3 +357,9 @@ func (s *State) handleOfflineDirs(c *Controller, id NodeID, offline []DirID) {
 	reg.Dirs = online
 	s.commit(c, append(records, MetadataRecord{Kind: BrokerRegistrationChangeRecord, Broker: reg}))
 }
+
+// diskReplaced tells whether the controller knows a broker by a directory that it did not have when the world began.
+func (s *State) diskReplaced(id NodeID) bool {
+	first := DirID(s.World.Brokers * max(s.World.LogDirs, 1))
+	return slices.ContainsFunc(s.decided().broker(id).Dirs, func(d DirID) bool { return d > first })
+}

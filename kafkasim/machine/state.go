@@ -41,11 +41,13 @@ type State struct {
 
 	Quiet bool // nobody records a trace: no Notes are made
 
-	// Watching is set when a Watch looks at this world. Answers and Losses are what it looks at: what the
-	// last Step or Apply told producers, and which entries of Truth.Acked it found lost.
+	// Watching is set when a Watch looks at this world. Answers, Losses and Untold are what it looks at:
+	// what the last Step or Apply told producers, which entries of Truth.Acked it found lost, and which followers
+	// were told a high watermark that they do not take.
 	Watching bool
 	Answers  []Answer
 	Losses   []int32
+	Untold   []Untold
 
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.

@@ -66,6 +66,7 @@ type replicaMark struct {
 	isr            int
 	aligned        int32 // the epoch in which it has had an undiverged answer from its leader, -1 for none
 	remotes        []remoteMark
+	untold         int64 // the high watermark that came with word of where the logs part, plus 1
 }
 
 // remoteMark is what a leader has last credited a follower with.
@@ -160,6 +161,7 @@ func (w *Watch) begin(s *State, e *Event) {
 func (w *Watch) end() {
 	w.answers()
 	w.acknowledged()
+	w.untold()
 	w.s, w.event = nil, nil
 }
 
@@ -209,7 +211,10 @@ func (w *Watch) align(b *Broker) {
 
 // set makes a mark say what a replica is now.
 func (m *replicaMark) set(r *Replica) {
-	aligned := m.aligned
+	aligned, untold := m.aligned, m.untold
+	if r.Log.HighWatermark != m.hw || r.LeaderEpoch != m.epoch {
+		untold = 0
+	}
 	if r.Role != Follower || aligned != r.LeaderEpoch {
 		aligned = -1
 	}
@@ -219,7 +224,7 @@ func (m *replicaMark) set(r *Replica) {
 	}
 	*m = replicaMark{
 		tp: r.TP, role: r.Role, epoch: r.LeaderEpoch, partitionEpoch: r.PartitionEpoch, change: r.Change.Kind, starts: len(r.Log.Epochs),
-		hw: r.Log.HighWatermark, logStart: r.Log.LogStart, end: r.Log.End, isr: len(r.ISR), aligned: aligned, remotes: remotes,
+		hw: r.Log.HighWatermark, logStart: r.Log.LogStart, end: r.Log.End, isr: len(r.ISR), aligned: aligned, remotes: remotes, untold: untold,
 	}
 }
 

@@ -50,6 +50,9 @@ func (w *Watch) stuck(tp TopicPartition) {
 	}
 	for _, id := range reg.ISR {
 		r := w.s.broker(id).replica(tp)
+		if r != nil && r.Log.End == leader.Log.End && leader.Log.HighWatermark == leader.Log.End && w.isUntold(id, r, leader.Log.HighWatermark) {
+			continue
+		}
 		if r == nil || r.Log.End != leader.Log.End || r.Log.HighWatermark != leader.Log.End {
 			end, hw := int64(-1), int64(-1)
 			if r != nil {
@@ -58,4 +61,30 @@ func (w *Watch) stuck(tp TopicPartition) {
 			w.broken(26, "%s: broker %d of ISR %v has LEO %d and HW %d, leader %d has LEO %d", w.name(tp), id, reg.ISR, end, hw, reg.Leader, leader.Log.End)
 		}
 	}
+}
+
+// Untold is a follower's high watermark that its leader believes to have told: it came with word of where the logs
+// part, from which a follower takes nothing else (R2.10). The leader's fetch session remembers what was sent
+// (CachedPartition.maybeUpdateResponseData), and does not send it again until it changes: on an idle partition
+// the follower stays behind, in Kafka as here.
+type Untold struct {
+	Broker        NodeID
+	TP            TopicPartition
+	HighWatermark int64
+}
+
+// untold keeps that for the followers.
+func (w *Watch) untold() {
+	for _, u := range w.s.Untold {
+		if j, found := w.s.broker(u.Broker).findReplica(u.TP); found && j < len(w.marks[u.Broker-1]) {
+			w.marks[u.Broker-1][j].untold = u.HighWatermark + 1
+		}
+	}
+	w.s.Untold = w.s.Untold[:0]
+}
+
+// isUntold tells whether a high watermark is one that the leader of a follower does not send again.
+func (w *Watch) isUntold(id NodeID, r *Replica, hw int64) bool {
+	j, found := w.s.broker(id).findReplica(r.TP)
+	return found && r.Role == Follower && j < len(w.marks[id-1]) && w.marks[id-1][j].untold == hw+1
 }
