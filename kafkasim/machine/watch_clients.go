@@ -101,7 +101,8 @@ func (w *Watch) answers() {
 				held++
 			} else if m := w.s.broker(id).replica(a.TP); m != nil && x != nil {
 				y := m.Log.BatchAt(a.Required - 1)
-				if y != nil && sameBatch(x, y) || a.Required <= m.Log.LogStart { // retention has been there
+				if y != nil && sameBatch(x, y) || a.Required <= m.Log.LogStart || y == nil && w.s.broker(id).Incarnation > 1 {
+					// It has it, or retention has been there, or it may have lost it since: this may be a repetition.
 					held++
 				}
 			}
