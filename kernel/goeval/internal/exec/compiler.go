@@ -40,6 +40,7 @@ type fnState struct {
 	targets []*jump
 	labels  map[string]*target
 	hoisted map[ast.Expr]loc
+	quiet   *ast.CompositeLit       // the last literal without calls
 	retyped map[ast.Expr]types.Type // types of hoisted operands that were converted
 	lifted  []ast.Expr              // what is in hoisted by now, in the order of hoisting
 	code    *code

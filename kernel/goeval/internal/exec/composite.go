@@ -18,7 +18,7 @@ func (c *compiler) composite(e *ast.CompositeLit) value {
 	if u, ok := t.Underlying().(*types.Map); ok {
 		return c.mapLiteral(e, t, u)
 	}
-	pre := c.hoistOperands(c.literalValues(e))
+	pre := c.hoistLiteral(e)
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
 		return c.prefixed(pre, c.sliceLiteral(e, t, u))
@@ -36,6 +36,20 @@ func (c *compiler) composite(e *ast.CompositeLit) value {
 		fill(fr, dst)
 		return dst
 	})})
+}
+
+// hoistLiteral is hoist for the values of a literal. One without calls has nothing to hoist, nor have those
+// inside it: they are not looked through again.
+func (c *compiler) hoistLiteral(e *ast.CompositeLit) func(*Frame) {
+	q := c.fn.quiet
+	if q != nil && q.Pos() <= e.Pos() && e.End() <= q.End() {
+		return nil
+	}
+	if !hasCall(c.u.Info, e) {
+		c.fn.quiet = e
+		return nil
+	}
+	return c.hoistOperands(c.literalValues(e))
 }
 
 // literalType is what a literal makes, also where it stands for a pointer to it.
@@ -93,7 +107,7 @@ func (c *compiler) newLiteral(lit *ast.CompositeLit) ev[ptr] {
 		into := c.ops(t).into(v.ev)
 		return c.allocated(t, into)
 	}
-	pre := c.hoistOperands(c.literalValues(lit))
+	pre := c.hoistLiteral(lit)
 	made := c.allocated(t, c.fill(lit, t))
 	if pre == nil {
 		return made
