@@ -2,6 +2,7 @@ package kafkasim
 
 import (
 	"fmt"
+	"strings"
 
 	"kafkalab/kafkasim/machine"
 	"kafkalab/kafkasim/view"
@@ -57,6 +58,10 @@ func (c *Cluster) words(n *note) string {
 		return c.controllerWords(n)
 	case view.Command:
 		return "command: " + n.text()
+	case view.TransactionState:
+		return c.transactionWords(n)
+	case view.LastStable:
+		return fmt.Sprintf("broker %d: %s last stable offset %d -> %d", n.broker, p, n.b, n.a)
 	}
 	return c.clientWords(n, p)
 }
@@ -82,6 +87,8 @@ func (c *Cluster) clientWords(n *note, p string) string {
 		return fmt.Sprintf("%s: read %s %s", client, p, offsets(n.a, n.b-n.a))
 	case view.GroupState, view.OffsetCommitted, view.Rebalanced, view.CommitFailed, view.Processed:
 		return c.groupWords(n, client, p)
+	case view.ProducerState:
+		return fmt.Sprintf("%s: %s, producer id %d epoch %d", client, n.text(), n.a, n.b)
 	case view.PositionSet:
 		return fmt.Sprintf("%s: position of %s is %d", client, p, n.a)
 	}
@@ -96,6 +103,25 @@ func offsets(first, count int64) string {
 	return fmt.Sprintf("offsets %d-%d", first, first+count-1)
 }
 
+// transactionWords is a transactional id's new state at its coordinator.
+func (c *Cluster) transactionWords(n *note) string {
+	s := fmt.Sprintf("broker %d: transactional id %s is %s, producer id %d epoch %d", n.broker, c.traced().clientName(n), n.text(), n.a, n.b)
+	if list, _ := n.lists(); len(list) > 0 {
+		var names []string
+		for _, p := range list {
+			names = append(names, c.ordinalName(p))
+		}
+		s += ", partitions " + strings.Join(names, " ")
+	}
+	return s
+}
+
+// ofInternalTopic tells whether a note is about a partition of one of Kafka's own topics: what happens there is told by
+// what coordinators do.
+func (c *Cluster) ofInternalTopic(n *note) bool {
+	return n.partition >= 0 && machine.InternalTopic(c.image().Topics[c.byOrdinal(int(n.partition)).Topic].Name)
+}
+
 // newsLines is how many lines a Run tells before it only counts.
 const newsLines = 40
 
@@ -107,7 +133,7 @@ func (c *Cluster) news(i int) []string {
 	sums := newSums(c.traced())
 	for ; i < c.traced().len(); i++ {
 		n := c.traced().get(i)
-		if sums.add(n) {
+		if c.ofInternalTopic(n) || sums.add(n) {
 			continue
 		}
 		if len(out) == newsLines {

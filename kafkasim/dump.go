@@ -63,10 +63,10 @@ func dumpBatch(out *strings.Builder, b *partlog.Batch, position int64) {
 		horizon = fmt.Sprintf("OptionalLong[%d]", b.DeleteHorizon)
 	}
 	fmt.Fprintf(out, "baseOffset: %d lastOffset: %d count: %d baseSequence: %d lastSequence: %d producerId: %d producerEpoch: %d "+
-		"partitionLeaderEpoch: %d isTransactional: false isControl: false deleteHorizonMs: %s position: %d "+
+		"partitionLeaderEpoch: %d isTransactional: %t isControl: %t deleteHorizonMs: %s position: %d "+
 		"CreateTime: %d size: %d magic: 2 compresscodec: %s crc: %d isvalid: true\n",
 		b.BaseOffset, b.NextOffset()-1, b.Records.Live(), b.BaseSequence, last, b.ProducerID, b.ProducerEpoch,
-		b.LeaderEpoch, horizon, position, b.MaxTimestamp, b.Size, b.Codec, b.CRC())
+		b.LeaderEpoch, b.Transactional, b.Control, horizon, position, b.MaxTimestamp, b.Size, b.Codec, b.CRC())
 	for c := b.Records.From(0); c.Next(); {
 		dumpRecord(out, b, &c, c.Place())
 	}
@@ -89,6 +89,14 @@ func dumpRecord(out *strings.Builder, b *partlog.Batch, r *partlog.Cursor, i int
 	}
 	fmt.Fprintf(out, "| offset: %d CreateTime: %d keySize: %d valueSize: %d sequence: %d headerKeys: [%s]",
 		b.BaseOffset+int64(i), r.Timestamp, keySize, valueSize, seq, strings.Join(names, ","))
+	if m, ok := b.Marker(); ok {
+		kind := "ABORT"
+		if m.Commit {
+			kind = "COMMIT"
+		}
+		fmt.Fprintf(out, " endTxnMarker: %s coordinatorEpoch: %d\n", kind, m.CoordinatorEpoch)
+		return
+	}
 	if keySize >= 0 {
 		out.WriteString(" key: " + r.Key)
 	}

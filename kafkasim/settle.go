@@ -9,7 +9,7 @@ import (
 
 // open says in words what is under way and not only housekeeping, "" for nothing.
 func (c *Cluster) open() string {
-	for _, check := range []func() string{c.openProducers, c.openControllers, c.openBrokers, c.openPartitions, c.openMessages} {
+	for _, check := range []func() string{c.openProducers, c.openTransactions, c.openControllers, c.openBrokers, c.openPartitions, c.openMessages} {
 		if s := check(); s != "" {
 			return s
 		}
@@ -26,8 +26,21 @@ func (c *Cluster) openProducers() string {
 		if n := p.Undecided(); n > 0 {
 			return fmt.Sprintf("%s has %s undecided", p.Name, plural(n, "record"))
 		}
+		if p.Txn.Waits() {
+			return p.Name + " is " + p.Txn.State.String()
+		}
 		if len(p.Traffic) > 0 && p.Traffic[0].Left != 0 {
 			return p.Name + " goes on sending to " + p.Traffic[0].Topic
+		}
+	}
+	return ""
+}
+
+// openTransactions looks for transactions that are decided and whose markers are not all written.
+func (c *Cluster) openTransactions() string {
+	for _, t := range c.transactions() {
+		if t.State == machine.TxnPrepareCommit.String() || t.State == machine.TxnPrepareAbort.String() {
+			return t.ID + " is " + t.State
 		}
 	}
 	return ""
@@ -139,7 +152,8 @@ func housekeeping(p machine.Payload) bool {
 	switch p := p.(type) {
 	case machine.ProduceRequest, machine.ProduceResponse, machine.AlterPartitionRequest, machine.AlterPartitionResponse,
 		machine.BrokerRegistrationRequest, machine.BrokerRegistrationResponse,
-		machine.DeleteRecordsRequest, machine.DeleteRecordsResponse:
+		machine.DeleteRecordsRequest, machine.DeleteRecordsResponse,
+		machine.AddPartitionsToTxnRequest, machine.EndTxnRequest, machine.WriteTxnMarkersRequest:
 		return false
 	case machine.FetchResponse:
 		for i := range p.Parts {

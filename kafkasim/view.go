@@ -37,6 +37,7 @@ func (c *Cluster) View() *view.Cluster {
 			v.Groups = append(v.Groups, *g)
 		}
 	}
+	v.Txns = c.transactions()
 	for _, m := range c.InFlight() {
 		v.InFlight = append(v.InFlight, view.Message{Number: m.Number, Arrives: m.Arrives.Microseconds(), From: m.From, To: m.To, Text: m.Text,
 			Held: m.Held, Housekeeping: housekeeping(m.e.Payload)})

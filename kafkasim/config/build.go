@@ -52,6 +52,9 @@ func ParseProducer(given map[string]any) (Producer, *Problem) {
 		return Producer{}, pr
 	}
 	explicit := func(name string) bool { return slices.Contains(set, name) }
+	if explicit("transactional.id") && c.TransactionalID == "" {
+		return Producer{}, problem("transactional.id=\"\": want a text that is not empty")
+	}
 	if pr := c.idempotence(explicit); pr != nil {
 		return Producer{}, pr
 	}
@@ -87,7 +90,7 @@ func backoffs(retry *int64, retryMax, reconnect int64, reconnectMax *int64, expl
 // the others must fit. A broker remembers five batches, so five may be in flight (P-92).
 func (c *Producer) idempotence(explicit func(string) bool) *Problem {
 	if !c.EnableIdempotence {
-		return nil
+		return c.transactions()
 	}
 	must := explicit("enable.idempotence")
 	switch {
@@ -99,9 +102,18 @@ func (c *Producer) idempotence(explicit func(string) bool) *Problem {
 			"retries=0 cannot be used with enable.idempotence=true (it needs retries above 0)")
 	case c.Acks != AcksAll || c.Retries == 0:
 		c.EnableIdempotence = false
+		return c.transactions()
 	case c.MaxInFlight > 5:
 		return refused(fmt.Sprintf("To use the idempotent producer, max.in.flight.requests.per.connection must be set to at most 5. Current value is %d.", c.MaxInFlight),
 			"max.in.flight.requests.per.connection=%d cannot be used with enable.idempotence=true (at most 5)", c.MaxInFlight)
+	}
+	return nil
+}
+
+// transactions refuses a transactional.id without idempotence (P-80).
+func (c *Producer) transactions() *Problem {
+	if c.TransactionalID != "" {
+		return problem("transactional.id=%q cannot be used without idempotence (it needs enable.idempotence=true, acks=all and retries above 0)", c.TransactionalID)
 	}
 	return nil
 }

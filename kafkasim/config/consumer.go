@@ -16,6 +16,8 @@ func consumerModelled() []Property {
 	return []Property{
 		reset,
 		rack,
+		choice("isolation.level", "read_uncommitted", []string{"read_uncommitted", "read_committed"}, c(func(c *Consumer) any { return &c.IsolationLevel }),
+			"Whether records of open and aborted transactions are handed out; read_committed stops at the first open one."),
 		protocol("security.protocol", c(func(c *Consumer) any { return &c.SecurityProtocol }),
 			"Whether the consumer's connections are encrypted; then brokers must copy what they could send straight from the page cache."),
 		number("fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMinBytes }),
@@ -52,7 +54,6 @@ func consumerAbsent() []Property {
 		absent("exclude.internal.topics", Boolean, "true", "name the topics", "Whether a pattern may match internal topics."),
 		absent("group.remote.assignor", String, "null", needsConsumerProtocol, "The assignor at the coordinator."),
 		absent("interceptor.classes", List, "", "", "Classes that see records before the application does."),
-		absent("isolation.level", String, "read_uncommitted", needsTxn, "Whether records of open and aborted transactions are seen."),
 		absent("key.deserializer", Class, "null", needsSerde, "The class that turns bytes into keys."),
 		absent("value.deserializer", Class, "null", needsSerde, "The class that turns bytes into values."),
 		absent("share.acknowledgement.mode", String, "implicit", "share groups are not there yet", "How a share consumer acknowledges."),

@@ -173,6 +173,8 @@ func (p *Property) choose(field any, i int) {
 		*f = [...]int8{AcksAll, AcksAll, AcksNone, AcksLeader}[i]
 	case *Selector:
 		*f = Selector(i)
+	case *Isolation:
+		*f = Isolation(i)
 	case *Protocol:
 		*f = Protocol(i)
 	case *Compression:

@@ -60,6 +60,10 @@ func producerModelled() []Property {
 			"After how long a partition whose broker takes no requests is left out for records without a key; 0 for never."),
 		boolean("partitioner.ignore.keys", "false", p(func(c *Producer) any { return &c.PartitionerIgnoreKey }),
 			"Whether records with a key are spread like those without one."),
+		{Name: "transactional.id", Type: String, Default: "null", Valid: "non-empty string", Modelled: true, field: p(func(c *Producer) any { return &c.TransactionalID }),
+			Doc: "The name that lets a restarted producer end what its former self began; with it records are sent in transactions."},
+		number("transaction.timeout.ms", "60000", "ms", 0, maxInt, "[0,…]", p(func(c *Producer) any { return &c.TransactionTimeoutMs }),
+			"How long a transaction may stay open before its coordinator aborts it; at most the brokers' transaction.max.timeout.ms."),
 	}...)
 }
 
@@ -71,9 +75,7 @@ func producerAbsent() []Property {
 		absent("key.serializer", Class, "null", needsSerde, "The class that turns keys into bytes."),
 		absent("value.serializer", Class, "null", needsSerde, "The class that turns values into bytes."),
 		absent("metadata.max.idle.ms", Long, "300000", "", "After how long an unused topic is forgotten."),
-		absent("transactional.id", String, "null", needsTxn, "The name that lets a restarted producer end what its former self began."),
-		absent("transaction.timeout.ms", Int, "60000", needsTxn, "How long a transaction may stay open."),
-		absent("transaction.two.phase.commit.enable", Boolean, "false", needsTxn, "Whether somebody outside decides about prepared transactions."),
+		absent("transaction.two.phase.commit.enable", Boolean, "false", needsTwoPhase, "Whether somebody outside decides about prepared transactions."),
 	}...)
 }
 

@@ -89,6 +89,8 @@ type Producer struct {
 	ReconnectBackoffMs    int64       // reconnect.backoff.ms
 	ReconnectBackoffMax   int64       // reconnect.backoff.max.ms
 	EnableIdempotence     bool        // enable.idempotence
+	TransactionalID       string      // transactional.id, "" for none
+	TransactionTimeoutMs  int64       // transaction.timeout.ms
 	SecurityProtocol      Protocol    // security.protocol
 	Partitioner           Partitioner // partitioner.class
 	Adaptive              bool        // partitioner.adaptive.partitioning.enable
@@ -107,21 +109,31 @@ type KeyPartition struct {
 	Partition int32
 }
 
+// Isolation says which records of transactions a consumer gets (isolation.level, T-45).
+type Isolation uint8
+
+// The isolation levels.
+const (
+	ReadUncommitted Isolation = iota
+	ReadCommitted
+)
+
 // Consumer holds the consumer properties that are modelled.
 type Consumer struct {
-	AutoOffsetReset        Reset    // auto.offset.reset
-	ClientRack             string   // client.rack; "" for none
-	SecurityProtocol       Protocol // security.protocol
-	FetchMinBytes          int64    // fetch.min.bytes
-	FetchMaxWaitMs         int64    // fetch.max.wait.ms
-	FetchMaxBytes          int64    // fetch.max.bytes
-	MaxPartitionFetchBytes int64    // max.partition.fetch.bytes
-	MaxPollRecords         int32    // max.poll.records
-	RequestTimeoutMs       int64    // request.timeout.ms
-	RetryBackoffMs         int64    // retry.backoff.ms
-	RetryBackoffMaxMs      int64    // retry.backoff.max.ms
-	MetadataMaxAgeMs       int64    // metadata.max.age.ms
-	ReconnectBackoffMs     int64    // reconnect.backoff.ms
-	ReconnectBackoffMax    int64    // reconnect.backoff.max.ms
+	AutoOffsetReset        Reset     // auto.offset.reset
+	ClientRack             string    // client.rack; "" for none
+	IsolationLevel         Isolation // isolation.level
+	SecurityProtocol       Protocol  // security.protocol
+	FetchMinBytes          int64     // fetch.min.bytes
+	FetchMaxWaitMs         int64     // fetch.max.wait.ms
+	FetchMaxBytes          int64     // fetch.max.bytes
+	MaxPartitionFetchBytes int64     // max.partition.fetch.bytes
+	MaxPollRecords         int32     // max.poll.records
+	RequestTimeoutMs       int64     // request.timeout.ms
+	RetryBackoffMs         int64     // retry.backoff.ms
+	RetryBackoffMaxMs      int64     // retry.backoff.max.ms
+	MetadataMaxAgeMs       int64     // metadata.max.age.ms
+	ReconnectBackoffMs     int64     // reconnect.backoff.ms
+	ReconnectBackoffMax    int64     // reconnect.backoff.max.ms
 	Member                 Member
 }

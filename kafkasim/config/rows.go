@@ -56,7 +56,6 @@ func owned(o Owner, rows []Property) []Property {
 // What absent properties would need.
 const (
 	needsConsumerProtocol = "the consumer protocol (KIP-848) is not there yet"
-	needsTxn              = "transactions are not there yet"
 	needsTwoPhase         = "two-phase commit (KIP-939) is not there"
 	needsTiers            = "logs are on the brokers' own disks only"
 	needsQuorum           = "controllers are nodes of their own, without snapshots; World.Controllers says how many"

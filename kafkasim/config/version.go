@@ -91,9 +91,11 @@ var versionDefaults = []versionDefault{
 // idempotence gets the acks and retries that it needs, as it did then (KafkaProducer.configureAcks).
 func (v Version) At(o Owner, given map[string]any) map[string]any {
 	out := map[string]any{}
-	idempotent := strings.EqualFold(text(given["enable.idempotence"]), "true")
+	transactional := given["transactional.id"] != nil // which asks for idempotence, too
+	idempotent := transactional || strings.EqualFold(text(given["enable.idempotence"]), "true")
 	for _, d := range versionDefaults {
-		if d.owner == o && v < d.before && !(idempotent && (d.name == "acks" || d.name == "retries")) {
+		given := idempotent && (d.name == "acks" || d.name == "retries") || transactional && d.name == "enable.idempotence"
+		if d.owner == o && v < d.before && !given {
 			out[d.name] = d.value
 		}
 	}
@@ -120,6 +122,9 @@ func (v Version) Default(p Property) string {
 func (v Version) CheckProducer(given map[string]any) *Problem {
 	if v < V0_11 && strings.EqualFold(text(given["enable.idempotence"]), "true") {
 		return problem("enable.idempotence=true: Kafka %s has no idempotent producers; they came with 0.11 (KIP-98)", v)
+	}
+	if v < V0_11 && given["transactional.id"] != nil {
+		return problem("transactional.id: Kafka %s has no transactions; they came with 0.11 (KIP-98)", v)
 	}
 	switch s := text(given["compression.type"]); {
 	case v < V2_1 && s == "zstd":

@@ -214,6 +214,9 @@ func (s *State) appendNew(p *Producer, n, at int64, ref PartRef, r *partlog.Reco
 	if n < p.FlushBelow {
 		p.FlushLeft++
 	}
+	if p.transactional() {
+		s.joins(p, p.tp(ref))
+	}
 	if !part.Used {
 		part.Used = true
 		p.Topics[ref.Topic].Used++

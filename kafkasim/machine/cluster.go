@@ -73,6 +73,8 @@ func (s *State) applyCluster(c Command) Result {
 		return s.admin(c)
 	case CrashController, StartController, PauseController, ResumeController:
 		return s.applyController(c)
+	case AbortTransaction:
+		return s.abortTransaction(c)
 	case DeleteRecords:
 		return s.deleteRecords(c)
 	case AdministerGroup:

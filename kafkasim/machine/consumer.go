@@ -75,6 +75,8 @@ type Poll struct {
 	Until   int64    // µs: it ends then at the latest
 	Records []Polled // what it returned
 	Count   int32    // … in records
+	// Advanced tells that a position moved. A poll may return nothing and have moved it past markers (T-47).
+	Advanced bool
 	// Error is what it threw instead: NO_OFFSET, POSITION_OUT_OF_RANGE or LOG_TRUNCATION, for ErrorTP. With
 	// LOG_TRUNCATION DivergesAt is where the logs part, -1 if unknown.
 	Error      Code

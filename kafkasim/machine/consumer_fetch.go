@@ -24,6 +24,8 @@ type CompletedFetch struct {
 	HighWatermark, LogStart int64
 	Leader                  NodeID
 	LeaderEpoch             int32
+	Aborted                 []partlog.AbortedTransaction // by First, those that were not met yet
+	AbortedIDs              []int64                      // producers whose aborted transaction goes on at Offset
 }
 
 // sendFetches asks every broker for the partitions that can be fetched there (C-3, C-5). What the broker's
@@ -69,6 +71,7 @@ func (s *State) sendFetch(c *Consumer, k *Connection, parts []FetchPart) {
 	}
 	s.clientRequest(&c.ClientIO, k, Request{Payload: FetchRequest{Replica: NoNode, BrokerEpoch: -1, MaxWaitMs: c.Config.FetchMaxWaitMs,
 		MinBytes: c.Config.FetchMinBytes, MaxBytes: c.Config.FetchMaxBytes, Rack: c.Config.ClientRack,
+		Committed: c.committed(),
 		SessionID: h.ID, SessionEpoch: h.Epoch, Parts: named, Forgotten: forgotten}}, true)
 }
 
@@ -121,7 +124,7 @@ func (s *State) fetched(c *Consumer, k *Connection, a *FetchResponse) {
 			}
 		default:
 			c.Buffer = append(c.Buffer, CompletedFetch{TP: p.TP, Offset: k.Session.Parts[asked].FetchOffset, Error: res.Error, Batches: res.Batches,
-				HighWatermark: res.HighWatermark, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch})
+				HighWatermark: res.HighWatermark, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch, Aborted: res.Aborted})
 		}
 	}
 }
@@ -173,6 +176,11 @@ func (s *State) take(c *Consumer, p *ConsumerPart, f *CompletedFetch, room int32
 	taken := int32(0)
 	for len(f.Batches) > 0 && taken < room {
 		b := &f.Batches[0]
+		if f.skips(b, c.committed()) {
+			p.Epoch, f.Offset = b.LeaderEpoch, b.NextOffset()
+			f.Batches = f.Batches[1:]
+			continue
+		}
 		from := max(f.Offset-b.BaseOffset, 0) // batches come whole, also from before the position (C-21)
 		if s.mutant(ReadsBelowPosition) && taken == 0 {
 			from = 0
@@ -190,6 +198,7 @@ func (s *State) take(c *Consumer, p *ConsumerPart, f *CompletedFetch, room int32
 		}
 		f.Batches = f.Batches[1:]
 	}
+	c.Poll.Advanced = c.Poll.Advanced || p.Position != f.Offset
 	p.Position = f.Offset
 	if len(f.Batches) == 0 {
 		c.Turns++

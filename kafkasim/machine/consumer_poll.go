@@ -50,7 +50,7 @@ func (s *State) goOnPolling(c *Consumer) {
 		s.sendFetches(c)
 	}
 	s.refreshMetadata(&c.ClientIO, consumerInFlight)
-	if c.Poll.Count > 0 || c.Poll.Error != NONE || s.Now >= c.Poll.Until {
+	if c.Poll.Count > 0 || c.Poll.Advanced || c.Poll.Error != NONE || s.Now >= c.Poll.Until {
 		s.endPoll(c)
 		return
 	}
@@ -77,7 +77,7 @@ func (s *State) endPoll(c *Consumer) {
 		}
 		last := c.Poll.Records[i-1]
 		s.note(view.Change{Kind: view.Consumed, Broker: -1, Partition: s.ordinal(first.TP), Client: c.Name,
-			A: first.Offset, B: last.Offset + int64(last.To-last.From)})
+			A: first.Offset, B: c.behind(&last)})
 	}
 }
 

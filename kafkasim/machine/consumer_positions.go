@@ -122,7 +122,7 @@ func (s *State) listOffsets(c *Consumer, k *Connection) {
 		}
 	}
 	if len(parts) > 0 {
-		s.clientRequest(&c.ClientIO, k, Request{Payload: ListOffsetsRequest{Parts: parts}}, true)
+		s.clientRequest(&c.ClientIO, k, Request{Payload: ListOffsetsRequest{Committed: c.committed(), Parts: parts}}, true)
 	}
 }
 

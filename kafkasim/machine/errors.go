@@ -68,6 +68,8 @@ const (
 	NO_OFFSET                                // no position and auto.offset.reset is none
 	POSITION_OUT_OF_RANGE                    // the position does not exist and auto.offset.reset is none
 	LOG_TRUNCATION                           // the log was cut below the position and auto.offset.reset is none
+	ILLEGAL_STATE                            // a call that the present state does not allow
+	TRANSACTION_ABORTED                      // the application aborted before the record was sent
 )
 
 type codeName struct {
@@ -135,6 +137,8 @@ var codeNames = []codeName{
 	{NO_OFFSET, "NoOffsetForPartitionException"},
 	{POSITION_OUT_OF_RANGE, "OffsetOutOfRangeException"},
 	{LOG_TRUNCATION, "LogTruncationException"},
+	{ILLEGAL_STATE, "IllegalStateException"},
+	{TRANSACTION_ABORTED, "TransactionAbortedException"},
 }
 
 // String is Kafka's name of the error.

@@ -64,7 +64,20 @@ func (s *State) setHighWatermark(b *Broker, r *Replica, to int64) bool {
 	}
 	s.touch(b, r)
 	s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: old})
+	s.noteStable(b, r)
 	return true
+}
+
+// noteStable notes that a leader's last stable offset has moved, once its log has had a transaction (T-44).
+func (s *State) noteStable(b *Broker, r *Replica) {
+	t := &r.Log.Transactions
+	if r.Role != Leader || r.Stable == 0 && len(t.Open) == 0 && len(t.Ended) == 0 {
+		return
+	}
+	if stable := r.Log.LastStable(); stable != r.Stable {
+		s.note(view.Change{Kind: view.LastStable, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: stable, B: r.Stable})
+		r.Stable = stable
+	}
 }
 
 // caughtUp is R2.14.

@@ -99,3 +99,32 @@ func (r *Replica) guard(producerID int64, sequence int32, numbers *uint64) uint6
 func (r *Replica) forgetGuard(producerID int64) {
 	r.Guards = slices.DeleteFunc(r.Guards, func(g Guard) bool { return g.ProducerID == producerID })
 }
+
+// AbortTransaction is what kafka-transactions.sh abort does: the leader of a partition writes an abort marker for a
+// producer's open transaction, whatever any coordinator says (KIP-664).
+type AbortTransaction struct {
+	TP         TopicPartition
+	ProducerID int64
+}
+
+func (AbortTransaction) command() {}
+
+// abortTransaction writes the marker with the epochs that the log itself knows.
+func (s *State) abortTransaction(c AbortTransaction) Result {
+	res := Result{ID: -1, Error: NOT_LEADER_OR_FOLLOWER}
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		r, code := b.leaderReplica(c.TP)
+		if code != NONE || !b.serves() || b.Paused {
+			continue
+		}
+		k, _ := r.Log.Producer(c.ProducerID)
+		m := TxnMarker{ProducerID: c.ProducerID, ProducerEpoch: k.Epoch, CoordinatorEpoch: k.CoordinatorEpoch, Partitions: []TopicPartition{c.TP}}
+		part := s.appendMarker(b, &m, c.TP)
+		if res.Error = part.Result.Error; res.Error == NONE {
+			s.awaitCommit(b, DelayedProduce{From: NoNode, Deadline: s.Now + peerTimeout, Parts: []DelayedPart{part}, Then: Later{TxnMarkersWritten{[]int32{1}}}})
+		}
+		return res
+	}
+	return res
+}

@@ -62,6 +62,7 @@ type Producer struct {
 
 	Traffic []Traffic
 	Identity
+	Txn TransactionManager
 }
 
 // Traffic sends one record each Interval µs.
@@ -94,6 +95,12 @@ func (s *State) applyProducer(c Command) Result {
 		s.closeProducer(&s.Producers[c.Producer])
 	case CrashProducer:
 		s.crashProducer(&s.Producers[c.Producer])
+	case InitTransactions:
+		return Result{ID: -1, Error: s.initTransactions(&s.Producers[c.Producer])}
+	case BeginTransaction:
+		return Result{ID: -1, Error: s.beginTransaction(&s.Producers[c.Producer])}
+	case EndTransaction:
+		return Result{ID: -1, Error: s.endTransaction(&s.Producers[c.Producer], c.Commit)}
 	}
 	return Result{ID: -1}
 }
@@ -106,7 +113,7 @@ func (s *State) newProducer(c NewProducer) Result {
 		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,
 	})
 	s.Producers = append(s.Producers, Producer{ClientIO: io, Config: c.Props, Index: i, Identity: noIdentity})
-	if p := &s.Producers[i]; p.Config.EnableIdempotence {
+	if p := &s.Producers[i]; p.Config.EnableIdempotence && !p.transactional() {
 		s.wakeAt(&p.ClientIO, s.Now) // the producer id is asked for at once (P-81)
 	}
 	return Result{ID: i}
@@ -120,6 +127,10 @@ func (s *State) Send(producer int32, topic string, partition int32, rec partlog.
 	p.Sends++
 	if p.Status != ProducerRunning {
 		s.failSend(p, n, s.Now, PRODUCER_CLOSED, &rec)
+		return n
+	}
+	if why := p.mayTransact(); why != NONE {
+		s.failSend(p, n, s.Now, why, &rec)
 		return n
 	}
 	wait := WaitMemory
@@ -175,6 +186,9 @@ func (s *State) closeProducer(p *Producer) {
 	if p.Status == ProducerRunning {
 		p.Status = ProducerClosing
 		p.Traffic = nil
+		if t := &p.Txn; p.transactional() && !t.Ending && (t.State == TxnInTransaction || t.State == TxnAbortableError) {
+			s.endTransaction(p, false) // close() ends what is open
+		}
 		s.wakeAt(&p.ClientIO, s.Now)
 	}
 }

@@ -4,7 +4,7 @@
 // a retry can neither duplicate nor overtake (P-82 to P-86, at the broker). When numbers cannot be saved
 // the producer goes on with the next epoch and numbers what is in flight from 0 (P-88).
 //
-// Kafka: TransactionManager, TxnPartitionMap (KIP-98, KIP-360). Absent: transactions.
+// Kafka: TransactionManager, TxnPartitionMap (KIP-98, KIP-360). Transactions: transaction_manager.go.
 package machine
 
 import "slices"
@@ -86,6 +86,7 @@ func (p *Producer) sequence(part *AccPart, slot int32) {
 	}
 	b := &p.Live[slot].Batch
 	b.ProducerID, b.ProducerEpoch, b.BaseSequence = p.ProducerID, p.ProducerEpoch, part.Next
+	b.Transactional = p.transactional()
 	part.Next = nextSequence(part.Next, b.Records.Count)
 	part.InFlight = append(part.InFlight, slot)
 }

@@ -47,8 +47,13 @@ func (s *State) producerAnswer(p *Producer, r Request, answer Payload) {
 			s.produced(p, slot, &a.Parts[i])
 		}
 	case InitProducerIDResponse:
-		s.identified(p, &a)
+		if !s.txnAnswered(p, r.Payload, a) {
+			s.identified(p, &a)
+		}
 	default:
+		if s.txnAnswered(p, r.Payload, a) {
+			return
+		}
 		unexpected(Event{At: s.Now, To: p.Node, Payload: answer})
 	}
 }
@@ -68,8 +73,15 @@ func (s *State) lost(p *Producer, r *Request) {
 		for i, slot := range r.Batches {
 			s.produced(p, slot, &ProduceResult{TP: m.Parts[i].TP, Error: why, BaseOffset: -1})
 		}
+	case MetadataRequest:
 	case InitProducerIDRequest:
-		s.identified(p, &InitProducerIDResponse{Error: why})
+		if p.transactional() {
+			s.txnLost(p, m)
+		} else {
+			s.identified(p, &InitProducerIDResponse{Error: why})
+		}
+	default:
+		s.txnLost(p, m)
 	}
 }
 
@@ -77,7 +89,7 @@ func (s *State) lost(p *Producer, r *Request) {
 func (s *State) runSender(p *Producer) {
 	for s.senderPass(p) {
 	}
-	if p.Status == ProducerClosing && p.Undecided() == 0 {
+	if p.Status == ProducerClosing && p.Undecided() == 0 && !p.Txn.Ending {
 		p.Status = ProducerClosed
 		p.Meta.Topics, p.Topics = nil, nil // nothing is asked or kept any more
 	}
@@ -94,8 +106,16 @@ func (s *State) senderPass(p *Producer) bool {
 		}
 	}
 	s.unblock(p)
-	if p.Config.EnableIdempotence && !s.identify(p) {
-		// Without a producer id nothing is sent, and nothing expires (P-63).
+	ready := true
+	switch {
+	case p.transactional():
+		ready = s.runTransactions(p)
+	case p.Config.EnableIdempotence:
+		ready = s.identify(p)
+	}
+	if !ready {
+		// Without a producer id nothing is sent, and nothing expires (P-63); nor while a request about the
+		// transaction is in flight.
 		s.refreshMetadata(&p.ClientIO, p.Config.MaxInFlight)
 		return false
 	}
@@ -201,7 +221,7 @@ func (s *State) drain(p *Producer, c *Connection) []int32 {
 			continue
 		}
 		c.DrainFrom = ref
-		if part.Muted || len(part.Queue) == 0 {
+		if part.Muted || len(part.Queue) == 0 || !s.mayDrain(p, p.tp(ref)) {
 			continue
 		}
 		b := &p.Live[part.Queue[0]]
@@ -255,7 +275,8 @@ func (s *State) sendProduce(p *Producer, c *Connection, slots []int32) {
 		parts[i] = ProducePart{TP: o.TP, Batch: b.Batch}
 	}
 	p.Stats.Requests++
-	r := Request{Payload: ProduceRequest{Acks: p.Config.Acks, TimeoutMs: p.Config.RequestTimeoutMs, Parts: parts}, Batches: slots}
+	r := Request{Payload: ProduceRequest{Acks: p.Config.Acks, TimeoutMs: p.Config.RequestTimeoutMs, Parts: parts,
+		TransactionalID: p.Config.TransactionalID, Version: s.clientTxnVersion(p)}, Batches: slots}
 	s.clientRequest(&p.ClientIO, c, r, p.Config.Acks != 0)
 	if p.Config.Acks == 0 {
 		for i, slot := range slots {
@@ -289,7 +310,9 @@ func (s *State) expire(p *Producer) {
 func (s *State) senderDeadline(p *Producer) int64 {
 	at := min(p.orReconnect(s.metadataAt(&p.ClientIO), s.Now), p.blockedUntil())
 	identified := !p.Config.EnableIdempotence || p.ProducerID >= 0
-	if !identified && !p.Asked {
+	if p.transactional() {
+		at = min(at, p.txnDeadline(s.Now))
+	} else if !identified && !p.Asked {
 		at = min(at, p.orReconnect(p.AskAt, s.Now))
 	}
 	expiry := p.Config.DeliveryTimeoutMs * ms

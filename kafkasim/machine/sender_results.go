@@ -49,6 +49,11 @@ func (s *State) canRetry(p *Producer, part *AccPart, b *LiveBatch, r *ProduceRes
 	}
 	switch {
 	case !p.Config.EnableIdempotence:
+	case r.Error == OUT_OF_ORDER_SEQUENCE_NUMBER && p.transactional():
+		// A gap ends the transaction; what only overtook a batch that is tried again goes after it (P-88).
+		return b.Batch.BaseSequence != part.LastAcked+1
+	case r.Error == UNKNOWN_PRODUCER_ID && p.transactional():
+		return false
 	case r.Error == OUT_OF_ORDER_SEQUENCE_NUMBER:
 		p.outOfOrder(part, b)
 		return true
@@ -105,6 +110,9 @@ func (s *State) fail(p *Producer, slot int32, why Code, refused bool) {
 	p.decide(b, DeliveryFailed)
 	p.FailedRecords += int64(count)
 	s.noteFailed(p, o.TP, int64(count), why)
+	if p.transactional() && why != TRANSACTION_ABORTED {
+		s.txnFailed(p, why)
+	}
 }
 
 // expireBatch fails a batch that ran into delivery.timeout.ms. One in flight keeps its slot and memory

@@ -108,7 +108,7 @@ func (b *bench) fetchCommitted(tp TopicPartition, offset int64, committed bool) 
 	}}).(FetchResponse).Parts[0]
 }
 
-// T-21, T-31, T-32, T-40 to T-47, checks 9 and 10: one transaction committed, one aborted.
+// R1.2, T-21, T-31, T-32, T-40 to T-47, checks 9 and 10: one transaction committed, one aborted.
 func TestTransactionV2(t *testing.T) {
 	b := newBench(t, 3)
 	tp := b.topic("orders", 2, []NodeID{1, 2, 3})

@@ -118,6 +118,14 @@ func (l *Log) EpochOf(producerID int64) int16 {
 	return -1
 }
 
+// Producer is what a log knows of a producer; false for nothing.
+func (l *Log) Producer(id int64) (ProducerEntry, bool) {
+	if i, found := l.producer(id); found {
+		return l.Producers[i], true
+	}
+	return ProducerEntry{}, false
+}
+
 // MarkerVerdict says what to do with a marker.
 type MarkerVerdict uint8
 

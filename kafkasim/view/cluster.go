@@ -15,6 +15,7 @@ type Cluster struct {
 	Topics      []Topic
 	Producers   []Producer
 	Consumers   []Consumer
+	Txns        []Transaction // transactional ids that coordinators know, by id
 	Groups      []Group
 	InFlight    []Message // messages on the wire, in the order in which they will arrive
 	Cuts        []Cut     // links that are cut now
@@ -48,7 +49,8 @@ type Controller struct {
 	Records       []MetadataRecord // the newest ones of its metadata log
 }
 
-// Topic is a topic with its partitions in order.
+// Topic is a topic with its partitions in order. Kafka's own topics (__transaction_state, __consumer_offsets) are not in
+// a Cluster's list.
 type Topic struct {
 	Name       string
 	Partitions []Partition
@@ -160,4 +162,25 @@ type Cut struct {
 	From, To string
 	BothWays bool
 	Waiting  int // messages that wait for it to heal
+}
+
+// Transaction is a transactional id as its coordinator knows it.
+type Transaction struct {
+	ID             string
+	Coordinator    int // broker id
+	StatePartition int // the partition of __transaction_state that it belongs to (T-1)
+	ProducerID     int64
+	ProducerEpoch  int
+	State          string // Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort (T-2)
+	Pending        string // the state that is being written to the log, "" for none
+	Timeout        int64  // µs
+	Started        int64  // µs: when its first partition was added, -1 for no transaction
+	Partitions     []TransactionPartition
+}
+
+// TransactionPartition is a partition of an open transaction, or of one whose marker is not written there yet.
+type TransactionPartition struct {
+	Topic       string
+	ID          int
+	FirstOffset int64 // of its first record there, -1 for none
 }

@@ -42,6 +42,7 @@ const (
 	Lost                             // acknowledged records of Partition are in no leader's log any more: A first offset, B count
 	Command                          // a user's command: Text in words
 	TransactionState                 // Client, a transactional id, is in Text at its coordinator Broker: A producer id, B epoch, C when its transaction began (ms, -1 none), List the partitions
+	ProducerState                    // Client, a transactional producer, is in Text: A producer id, B epoch
 	LastStable                       // Broker's last stable offset of Partition moved: A new, B old
 	GroupState                       // Client is a group, Broker its coordinator: Text its state, A generation, B members
 	OffsetCommitted                  // Client is a group, Broker its coordinator: A its committed offset of Partition, -1 for none any more
