@@ -92,10 +92,8 @@ func allNames(o Owner) []string {
 
 // set gives the field the value, if it is a good one.
 func (p *Property) set(into, value any) *Problem {
-	for _, l := range p.late {
-		if s := text(value); s == l.value || strings.HasSuffix(l.value, ":") && strings.HasPrefix(s, l.value) {
-			return problem("%s=%s is real, but %s", p.Name, s, l.needs)
-		}
+	if pr := p.tooLate(value); pr != nil {
+		return pr
 	}
 	switch f := p.field(into).(type) {
 	case *bool:
@@ -162,6 +160,16 @@ func (p *Property) set(into, value any) *Problem {
 			return p.want(value, orList(p.only))
 		}
 		p.choose(f, i)
+	}
+	return nil
+}
+
+// tooLate refuses a value that Kafka has and that is not modelled.
+func (p *Property) tooLate(value any) *Problem {
+	for _, l := range p.late {
+		if s := text(value); s == l.value || strings.HasSuffix(l.value, ":") && strings.HasPrefix(s, l.value) {
+			return problem("%s=%s is real, but %s", p.Name, s, l.needs)
+		}
 	}
 	return nil
 }
