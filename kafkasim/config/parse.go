@@ -115,9 +115,7 @@ func (p *Property) set(into, value any) *Problem {
 		}
 		*f = int32(v)
 	case *string:
-		if *f = text(value); *f == "null" {
-			*f = ""
-		}
+		*f = unlessNull(text(value))
 	case *[]string:
 		v, pr := p.parseAssignors(value)
 		if pr != nil {
@@ -162,6 +160,14 @@ func (p *Property) set(into, value any) *Problem {
 		p.choose(f, i)
 	}
 	return nil
+}
+
+// unlessNull reads the text that stands for nothing.
+func unlessNull(s string) string {
+	if s == "null" {
+		return ""
+	}
+	return s
 }
 
 // tooLate refuses a value that Kafka has and that is not modelled.
