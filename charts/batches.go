@@ -36,7 +36,7 @@ func Batches(src view.Source, producer ...string) *Picture {
 	b.pen.bold(flightColumn, 66, 13, "ink", "In flight")
 	bottom := max(b.accumulator(78), b.inFlight(78))
 	b.pen.put(Shape{Kind: shapeLine, X: flightColumn - 22, Y: 56, H: bottom - 60, Stroke: "line", Dash: dashed})
-	b.pen.text(batchesLeft, bottom+8, 10.5, "soft", "dashed: takes more records, leaves in … · full: waits for the sender · red: failed once, will be tried again")
+	b.pen.text(2, bottom+8, 10.5, "soft", "dashed: takes more records, leaves in … · full: waits for the sender · red: failed once, will be tried again")
 	bottom += 18
 	y := b.pen.keysOnly(keys.names, bottom+4, b.used)
 	b.pen.frame(float64(now.Now)/1000, nil, false)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 
 	"kafkalab/charts/echarts"
 	"kafkalab/kafkasim/view"
@@ -26,6 +27,9 @@ const (
 
 // newCurve finishes a curve chart with panels of the given height.
 func newCurve(spec *CurveSpec, panelHeight int, alt string) *Picture {
+	if !slices.ContainsFunc(spec.Series, func(s Series) bool { return len(s.Points) > 0 }) && !strings.Contains(spec.Title, "yet") {
+		spec.Title = clip(spec.Title + ": nothing to draw yet")
+	}
 	spec.stagger()
 	h := curveHead + curveFoot + len(spec.Panels)*panelHeight
 	h += spec.legendRows() * curveLegend

@@ -94,7 +94,7 @@ func (s *scene) drawReplica(w *svg.Writer, r int, x, y, width float64) {
 		drawStar(w, left+5, y+10.5, 6)
 		left += 15
 	}
-	name := shorten(s.spec.Partitions[s.spec.Replicas[r].Partition], 18)
+	name := shorten(s.spec.Partitions[s.spec.Replicas[r].Partition], nameLetters(width))
 	w.Text(left, y+15, 12, `font-weight="bold" fill="`+ink+`"`, name)
 	if !s.inISR(r) {
 		note := left + svg.TextWidth(name, 12, true) + 7

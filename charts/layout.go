@@ -54,6 +54,14 @@ func cellSlots(columns int) int {
 	return (int(boxWidth(columns)) - 2*boxPad - ellipsisSlot) / cellPitch
 }
 
+// nameLetters is how many letters of a partition's name have room in a box.
+func nameLetters(width float64) int {
+	if width < 250 {
+		return 10
+	}
+	return 18
+}
+
 // boxHeight is the height of a box with so many replica rows.
 func boxHeight(rows int) float64 { return float64(boxHeader + max(rows, 1)*rowHeight + boxFoot) }
 

@@ -271,7 +271,7 @@ func (d *spaceTime) drawLanes(bottom float64) {
 				continue // a short diagram needs no second heads
 			}
 			d.pen.rect(x-width/2, y, width, 22, 5, "box", "line")
-			d.pen.put(Shape{Kind: shapeText, Z: 5, X: x, Y: y + 15, Size: 12, Fill: "ink", Text: shorten(lane, int(width/7)), Anchor: "middle", Bold: true})
+			d.pen.put(Shape{Kind: shapeText, Z: 5, X: x, Y: y + 15, Size: 12, Fill: "ink", Text: laneName(lane, width), Anchor: "middle", Bold: true, Tip: lane})
 		}
 		from, down := float64(stTop-8), false
 		for _, r := range d.rows {
@@ -286,6 +286,14 @@ func (d *spaceTime) drawLanes(bottom float64) {
 		}
 		d.laneLine(x, from, bottom-6, down)
 	}
+}
+
+// laneName is the name in the head of a lane; where there is no room, "broker 4" is B4.
+func laneName(lane string, width float64) string {
+	if kind, number, ok := strings.Cut(lane, " "); ok && width < 66 && (kind == "broker" || kind == "controller") {
+		return strings.ToUpper(kind[:1]) + number
+	}
+	return shorten(lane, int(width/7))
 }
 
 func (d *spaceTime) laneLine(x, from, to float64, down bool) {

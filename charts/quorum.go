@@ -86,7 +86,7 @@ func (q *quorumPicture) timeline(y float64) float64 {
 	}
 	y += float64(len(q.now.Controllers)*quorumLane) + 2
 	q.pen.line(quorumLeft, y, pictureWidth-4, y, "line")
-	for i := range 5 {
+	for i := range pick(q.trace.To > q.trace.From, 5, 1) {
 		at := q.trace.From + span*int64(i)/4
 		q.pen.anchored(x(at), y+14, 10.5, [...]string{"", "middle", "middle", "middle", "end"}[i], "soft", ms(at/100*100))
 	}

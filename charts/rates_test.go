@@ -121,3 +121,11 @@ func refused(t *testing.T, want string, call func()) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// The text of a high watermark says where it stopped, for how long, and what was wrong.
+func TestHighWatermarkTellsWhereItStopped(t *testing.T) {
+	want := "orders-0 stopped at 3 from 17 ms to 36 ms, while it was without a leader and broker 1 was down."
+	if alt := HighWatermark(leaderCrash(60)).String(); !strings.Contains(alt, want) || strings.Contains(alt, "orders-1 stopped") {
+		t.Errorf("want %q, and nothing of orders-1, in %s", want, alt)
+	}
+}

@@ -48,10 +48,10 @@ func Segments(src view.Source, topic string, partition int) *Picture {
 	}
 	pen.put(Shape{Kind: shapeRect, X: 2, Y: y, W: 16, H: 12, R: 2, Fill: "box", Stroke: "soft"})
 	pen.text(24, y+10, 11, "soft", "sealed: never changed, deleted as a whole")
-	pen.put(Shape{Kind: shapeRect, X: 260, Y: y, W: 16, H: 12, R: 2, Fill: "box", Stroke: "hw", Thick: 2.2})
-	pen.text(282, y+10, 11, "soft", "active: takes the appends")
-	pen.put(Shape{Kind: shapeRect, X: 432, Y: y, W: 16, H: 12, R: 2, Fill: "quiet", Stroke: "none"})
-	pen.text(454, y+10, 11, "soft", "below the log start, or compacted away")
+	pen.put(Shape{Kind: shapeRect, X: 300, Y: y, W: 16, H: 12, R: 2, Fill: "box", Stroke: "hw", Thick: 2.2})
+	pen.text(322, y+10, 11, "soft", "active: takes the appends")
+	pen.put(Shape{Kind: shapeRect, X: 500, Y: y, W: 16, H: 12, R: 2, Fill: "quiet", Stroke: "none"})
+	pen.text(522, y+10, 11, "soft", "below the log start, or compacted away")
 	pen.frame(float64(now.Now)/1000, nil, false)
 	return newDrawing(pen, y+20, alt.String(), nil)
 }

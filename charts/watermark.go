@@ -103,5 +103,9 @@ func (s *CurveSpec) describeCurves(what string, now *view.Cluster, curves []step
 	if len(parts) == 0 {
 		return fmt.Sprintf("%s: there is nothing to draw at %s.", what, ms(now.Now))
 	}
-	return fmt.Sprintf("%s between %s and %s: %s.%s", what, moment(s.XMin), moment(s.XMax), strings.Join(parts, ", "), s.tellBands())
+	stalls := ""
+	for k, i := range shown {
+		stalls += s.tellStall(nameOf(trace, i), &curves[k])
+	}
+	return fmt.Sprintf("%s between %s and %s: %s.%s%s", what, moment(s.XMin), moment(s.XMax), strings.Join(parts, ", "), stalls, s.tellBands())
 }

@@ -244,7 +244,7 @@ function drawReplica(into, spec, state, r, x, y, width, ink) {
   const partition = state.partitions[place.p];
   const leads = log.role === "leader";
   const left = x + BOX_PAD + (leads ? 15 : 0);
-  const name = label(left, y + 15, 12, ink.ink, shorten(spec.partitions[place.p], 18), bold);
+  const name = label(left, y + 15, 12, ink.ink, shorten(spec.partitions[place.p], width < 250 ? 10 : 18), bold);
   if (!partition.isr.includes(spec.brokers[place.b])) {
     name.appendChild(svg("tspan", { dx: 7, "font-size": 10.5, "font-weight": "normal", fill: ink.alarmInk }, "out of ISR"));
   }

@@ -183,7 +183,7 @@ function curveOption(whole, h, ink, width = PICTURE_WIDTH) {
     animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "system-ui, sans-serif", fontSize: 12, color: ink.ink },
     title, grid: axes.map((a) => a.grid), xAxis: axes.map((a) => a.x), yAxis: axes.map((a) => a.y), series: drawn.concat(behind),
     legend: {
-      show: layout.legend, type: "scroll", left: 4, right: 10, top: 28, itemWidth: 24, itemHeight: 8, padding: [2, 4],
+      show: layout.legend, type: width < PICTURE_WIDTH ? "scroll" : "plain", left: 4, right: 10, top: 28, itemWidth: 24, itemHeight: 8, padding: [2, 4],
       itemStyle: { opacity: 0 }, // the line alone: its dashes are the sign
       data: spec.series.map((s) => s.name), textStyle: { color: ink.ink, fontSize: 12 }, selectedMode: "multiple",
       pageTextStyle: { color: ink.soft }, pageIconColor: ink.soft, inactiveColor: ink.faint,
