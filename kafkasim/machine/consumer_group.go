@@ -184,7 +184,7 @@ func (c *Consumer) partitionsChanged() bool {
 	}
 	for i := range c.Group.Watched {
 		w := &c.Group.Watched[i]
-		if t := c.Meta.topic(w.Topic); t >= 0 && len(c.Meta.Topics[t].Parts) != int(w.Partitions[0]) {
+		if c.partitionCount(w.Topic) != w.Partitions[0] {
 			return true
 		}
 	}

@@ -101,12 +101,26 @@ func (c *Consumer) groupTopics(a *JoinGroupResponse) []assign.Topic {
 	return out
 }
 
-// watchTopics remembers what the leader assigns, to notice when it changes.
+// watchTopics remembers what the leader assigns, to notice when it changes: a topic that is not there yet counts
+// as one without partitions.
 func (s *State) watchTopics(c *Consumer, a *JoinGroupResponse) {
 	c.Group.Watched = nil
-	for _, t := range c.groupTopics(a) {
-		c.Group.Watched = append(c.Group.Watched, TopicParts{t.Name, []int32{int32(t.Partitions)}})
+	for i := range a.Members {
+		for _, name := range a.Members[i].Subscription.Topics {
+			if !slices.ContainsFunc(c.Group.Watched, func(w TopicParts) bool { return w.Topic == name }) {
+				c.Group.Watched = append(c.Group.Watched, TopicParts{name, []int32{c.partitionCount(name)}})
+			}
+		}
 	}
+	slices.SortFunc(c.Group.Watched, func(a, b TopicParts) int { return cmp.Compare(a.Topic, b.Topic) })
+}
+
+// partitionCount is how many partitions a topic has by the client's metadata, 0 when it is not there.
+func (c *Consumer) partitionCount(name string) int32 {
+	if t := c.Meta.topic(name); t >= 0 && c.Meta.Topics[t].Error == NONE {
+		return int32(len(c.Meta.Topics[t].Parts))
+	}
+	return 0
 }
 
 // assignGroup is the leader's work: the chosen assignor over what the members said.
