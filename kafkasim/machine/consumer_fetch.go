@@ -157,7 +157,8 @@ func (s *State) collect(c *Consumer) {
 	c.Buffer = kept
 }
 
-// until is the place behind at most room records from a place on, and how many records that are.
+// until is the place behind at most room records from a place on, and how many records that are. Where records were
+// compacted away there may be none, and the position moves all the same (C-12).
 func until(r *partlog.Records, from int64, room int32) (to int64, n int32) {
 	if r.Removed == 0 {
 		to = min(from+int64(room), int64(r.Count))

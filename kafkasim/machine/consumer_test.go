@@ -301,7 +301,7 @@ func TestReadsBelowHighWatermarkC22(t *testing.T) {
 	}
 }
 
-// C-40 to C-44 and oracle fc1 (C05): consumers have read up to 5 in epoch 0; an unclean election brings up
+// C-40, C-41, C-43, C-44 and oracle fc1 (C05): consumers have read up to 5 in epoch 0; an unclean election brings up
 // a replica with two records, and six new ones follow. Those with a policy go on at the divergent offset;
 // the one without throws.
 func TestTruncationSeenByConsumersC43(t *testing.T) {

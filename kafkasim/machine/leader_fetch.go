@@ -117,7 +117,7 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 	return bytes
 }
 
-// fetchBound is how far a fetch may read (R1.26, T-45): a follower to the log's end, a consumer to the high
+// fetchBound is how far a fetch may read (R1.26, C-22, T-45): a follower to the log's end, a consumer to the high
 // watermark, and under read_committed to the last stable offset.
 func (s *State) fetchBound(l *partlog.Log, m *FetchRequest) int64 {
 	switch {
