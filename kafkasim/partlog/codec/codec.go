@@ -1,9 +1,9 @@
 // Package codec compresses the records of a batch as Kafka's clients do: gzip, snappy, lz4 and zstd, each in
 // the frame that Kafka puts around it (P-100).
 //
-// snappy and lz4 (at its default level) are the algorithms of the C libraries that the Java client calls, step for
-// step, so their bytes are Kafka's. gzip and zstd, and the other levels of lz4, are those of Go libraries: any
-// Kafka client reads them, and they are a few per cent longer or shorter than Java's.
+// gzip, snappy and lz4 at its default level are the algorithms of the C libraries that the Java client calls (zlib,
+// snappy, LZ4), step for step, so their bytes are Kafka's. zstd and the other levels of lz4 are those of Go libraries:
+// any Kafka client reads them, and they are a few per cent longer or shorter than Java's.
 package codec
 
 // Codec is a compression type by its number in a batch's attributes.

@@ -2,12 +2,20 @@ package codec
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // sample makes bytes of a kind, the same that testdata/java.tsv was made of.
@@ -71,7 +79,7 @@ func vectors(t *testing.T) (list []vector) {
 	return list
 }
 
-// P-100: snappy, and lz4 at its default level, are Kafka's bytes; the others are near.
+// P-100: gzip, snappy, and lz4 at its default level, are Kafka's bytes; the others are near.
 func TestBytesAreKafkas(t *testing.T) {
 	same, all := map[string]int{}, map[string]int{}
 	size, want := map[string]int{}, map[string]int{}
@@ -82,11 +90,78 @@ func TestBytesAreKafkas(t *testing.T) {
 		want[v.name] += v.length
 		if len(out) == v.length && fmt.Sprintf("%08x", crc32.ChecksumIEEE(out)) == v.crc {
 			same[v.name]++
-		} else if v.codec == Snappy || v.name == "lz4" {
+		} else if v.codec == Gzip || v.codec == Snappy || v.name == "lz4" {
 			t.Errorf("%s of %d bytes, %s: %d bytes, Kafka has %d", v.kind, v.bytes, v.name, len(out), v.length)
 		}
 	}
 	for name, n := range all {
 		t.Logf("%-8s %2d of %2d alike, %d bytes in all, Kafka %d", name, same[name], n, size[name], want[name])
+	}
+}
+
+// unpacked reads what a codec has written, with other people's readers.
+func unpacked(t *testing.T, c Codec, b []byte) []byte {
+	t.Helper()
+	var r io.Reader
+	var err error
+	switch c {
+	case Gzip:
+		r, err = gzip.NewReader(bytes.NewReader(b))
+	case LZ4:
+		r = lz4.NewReader(bytes.NewReader(b))
+	case Zstd:
+		r, err = zstd.NewReader(bytes.NewReader(b))
+	case Snappy:
+		var out []byte
+		for b = b[len(snappyHeader):]; len(b) > 0; {
+			n := binary.BigEndian.Uint32(b)
+			block, err := snappy.Decode(nil, b[4:4+n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, b = append(out, block...), b[4+n:]
+		}
+		return out
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// What is compressed can be read again, whatever it is.
+func TestCompressedIsReadable(t *testing.T) {
+	for seed := range uint64(60) {
+		x := seed*0x9e3779b97f4a7c15 + 1
+		next := func() uint64 {
+			x ^= x << 13
+			x ^= x >> 7
+			x ^= x << 17
+			return x
+		}
+		n := int(next() % 80_000)
+		b := make([]byte, 0, n)
+		for len(b) < n { // runs of repeated and of new bytes
+			x := next()
+			if run := int(x >> 8 % 40); x%3 == 0 && len(b) > 300 {
+				from := len(b) - 1 - int(x>>16%300)
+				for k := range run {
+					b = append(b, b[from+k])
+				}
+			} else {
+				b = append(b, byte(x>>40)&byte(0x0f|seed))
+			}
+		}
+		for _, c := range []Codec{Gzip, Snappy, LZ4, Zstd} {
+			for _, level := range []int8{DefaultLevel, 1, 9} {
+				if got := unpacked(t, c, c.Append(nil, b, level)); !bytes.Equal(got, b) {
+					t.Fatalf("%s at level %d of %d bytes, seed %d: read as %d bytes", c, level, len(b), seed, len(got))
+				}
+			}
+		}
 	}
 }

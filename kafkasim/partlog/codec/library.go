@@ -1,41 +1,25 @@
 package codec
 
 import (
-	"bytes"
-	"compress/gzip"
+	"encoding/binary"
+	"hash/crc32"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// gzip and zstd come from libraries. Making their tables takes longer than most batches, so they are kept.
+// zstd comes from a library. Making its tables takes longer than most batches, so they are kept.
 
-var gzips sync.Map // of *sync.Pool by level
-
+// appendGzip writes the member that Java's GZIPOutputStream writes.
 func appendGzip(dst, src []byte, level int8) []byte {
-	n := gzip.DefaultCompression
+	n := 6
 	if level != DefaultLevel {
 		n = int(level)
 	}
-	pool, _ := gzips.LoadOrStore(n, &sync.Pool{New: func() any {
-		w, err := gzip.NewWriterLevel(nil, n)
-		if err != nil {
-			panic("codec: gzip has no level " + err.Error())
-		}
-		return w
-	}})
-	w := pool.(*sync.Pool).Get().(*gzip.Writer)
-	defer pool.(*sync.Pool).Put(w)
-	out := bytes.NewBuffer(dst)
-	w.Reset(out)
-	_, err := w.Write(src)
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		panic("codec: " + err.Error()) // a buffer takes everything
-	}
-	return out.Bytes()
+	dst = append(dst, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
+	dst = appendDeflate(dst, src, n)
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(src))
+	return binary.LittleEndian.AppendUint32(dst, uint32(len(src)))
 }
 
 var zstds sync.Map // of *zstd.Encoder by level
