@@ -39,7 +39,7 @@ func (t *Table) String() string {
 
 // Txn is a transactional id as its coordinator knows it, and the partitions where its transaction is open. While nobody
 // coordinates it, what is known of it is the last that the log holds.
-func (c *Cluster) Txn(id string) *view.Transaction {
+func (c *Cluster) Txn(id string) *Txn {
 	v := c.findTxn(id)
 	if v == nil {
 		var ids []string
@@ -48,7 +48,29 @@ func (c *Cluster) Txn(id string) *view.Transaction {
 		}
 		misuse(fmt.Sprintf("Txn(%q)", id), "no coordinator knows this transactional id%s", meant(id, ids, "a producer with the property transactional.id makes it known"))
 	}
-	return v
+	return &Txn{*v}
+}
+
+// Txn is a transactional id, as it was when it was asked for.
+type Txn struct{ view.Transaction }
+
+// String is its state, and a row for each partition of its transaction.
+func (t *Txn) String() string {
+	s := fmt.Sprintf("%s: %s, producer id %d, epoch %d, coordinator broker %d", t.ID, t.State, t.ProducerID, t.ProducerEpoch, t.Coordinator)
+	if t.Pending != "" {
+		s += ", on its way to " + t.Pending
+	}
+	if t.Started >= 0 {
+		s += ", since t=" + inMs(t.Started)
+	}
+	if len(t.Partitions) == 0 {
+		return s
+	}
+	table := [][]string{{"PARTITION", "FIRST OFFSET"}}
+	for _, p := range t.Partitions {
+		table = append(table, []string{fmt.Sprintf("%s-%d", p.Topic, p.ID), unknownDash(p.FirstOffset)})
+	}
+	return s + "\n" + rows(table)
 }
 
 func (c *Cluster) findTxn(id string) *view.Transaction {
