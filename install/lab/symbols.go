@@ -453,6 +453,7 @@ func symbols4() map[string]reflect.Value {
 		"Table":            reflect.ValueOf((*p4.Table)(nil)),
 		"Topic":            reflect.ValueOf((*p4.Topic)(nil)),
 		"TopicPartition":   reflect.ValueOf((*p4.TopicPartition)(nil)),
+		"Txn":              reflect.ValueOf((*p4.Txn)(nil)),
 		"TxnOutcome":       reflect.ValueOf((*p4.TxnOutcome)(nil)),
 		"UsageError":       reflect.ValueOf((*p4.UsageError)(nil)),
 		"Verdict":          reflect.ValueOf((*p4.Verdict)(nil)),
