@@ -55,6 +55,23 @@ func (p *Producer) Abort() *TxnOutcome {
 	return p.transact("Abort", "abortTransaction", machine.EndTransaction{Producer: p.i})
 }
 
+// SendOffsets is sendOffsetsToTransaction(): the positions of all partitions of a consumer, with its group and generation,
+// become part of the transaction (T-60). They count when it is committed, and whoever fetches the group's offsets before
+// waits (T-61). The consumer should not commit by itself. Virtual time runs until the group's coordinator has them.
+func (p *Producer) SendOffsets(k *Consumer) *TxnOutcome {
+	p.needsTransactions("SendOffsets")
+	if k == nil || k.c != p.c {
+		misuse(p.where("SendOffsets"), "want a consumer of this cluster")
+	}
+	m := k.state()
+	if m.Config.Member.GroupID == "" {
+		misuse(p.where("SendOffsets"), "consumer %q has no group; give it kafkasim.Config{\"group.id\": \"…\"}", k.ID())
+	}
+	return p.transactAs(fmt.Sprintf("c.Producer(%q).SendOffsets(c.Consumer(%q))", p.ID(), k.ID()), "SendOffsets", "sendOffsetsToTransaction", machine.SendOffsets{
+		Producer: p.i, Group: m.Config.Member.GroupID, Member: m.Group.ID, Instance: m.Config.Member.InstanceID, Generation: m.MemberGeneration(), Offsets: m.Consumed(),
+	})
+}
+
 // needsTransactions refuses a producer without a transactional id, and one that has ended.
 func (p *Producer) needsTransactions(verb string) {
 	p.needsRunning(verb)
@@ -66,10 +83,15 @@ func (p *Producer) needsTransactions(verb string) {
 // transact carries out a call and waits for its end.
 func (p *Producer) transact(verb, call string, cmd machine.Command) *TxnOutcome {
 	p.needsTransactions(verb)
+	return p.transactAs(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), verb, call, cmd)
+}
+
+// transactAs is transact for a call that a script writes like this.
+func (p *Producer) transactAs(code, verb, call string, cmd machine.Command) *TxnOutcome {
 	o := &TxnOutcome{Call: call, id: p.ID()}
 	r := p.c.begin()
 	until := p.c.s.Now + p.state().Config.MaxBlockMs*1000
-	res := p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), cmd)
+	res := p.c.apply(code, cmd)
 	if res.Error != machine.NONE {
 		o.Error = res.Error.String()
 	} else {

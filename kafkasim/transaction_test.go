@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kafkalab/kafkasim/machine"
 )
 
 // txnCluster is three brokers with a topic, and a consumer under each isolation level.
@@ -207,4 +209,66 @@ func TestTransactionsAreHistory(t *testing.T) {
 	if err != nil || len(data) == 0 {
 		t.Error(err)
 	}
+}
+
+// T-60, T-61, T-63, S-14: read, process, write. The offsets count with the commit, and not when it is aborted; a member
+// that was replaced may only abort (T-62).
+func TestOffsetsInTransactions(t *testing.T) {
+	for _, version := range []string{"4.3", "3.9"} {
+		t.Run(version, func(t *testing.T) {
+			c, _, _ := txnCluster(World{Kafka: version})
+			c.CreateTopic("in", 1, 3, nil)
+			in := c.NewProducer("in", nil)
+			for i := range 6 {
+				in.Send("in", "k", fmt.Sprint(i))
+			}
+			in.Close()
+			k := c.NewConsumer("k", Config{"group.id": "g", "enable.auto.commit": false, "auto.offset.reset": "earliest", "max.poll.records": 3}).Subscribe("in")
+			p := c.NewProducer("p", Config{"transactional.id": "tx-1"})
+			var polled int
+			for polled == 0 {
+				polled = len(k.Poll(time.Second).Records)
+			}
+			must(t, p.Begin())
+			p.Send("orders", "k", "out")
+			must(t, p.SendOffsets(k))
+			must(t, p.Abort())
+			c.RunFor(time.Second)
+			if got := committedOffset(c, "g"); got != -1 {
+				t.Errorf("an aborted transaction committed offset %d", got)
+			}
+			must(t, p.Begin())
+			p.Send("orders", "k", "out")
+			must(t, p.SendOffsets(k))
+			if got := committedOffset(c, "g"); got != -1 {
+				t.Errorf("before the commit: offset %d", got)
+			}
+			must(t, p.Commit())
+			c.RunFor(time.Second)
+			if got := committedOffset(c, "g"); got != int64(polled) {
+				t.Errorf("committed offset %d, want %d", got, polled)
+			}
+			must(t, p.Begin())
+			p.Send("orders", "k", "zombie")
+			gone := machine.SendOffsets{Producer: p.i, Group: "g", Member: "somebody", Generation: 1, Offsets: k.state().Consumed()}
+			if o := p.transactAs("", "SendOffsets", "sendOffsetsToTransaction", gone); o.Error != "UNKNOWN_MEMBER_ID" || o.State != "ABORTABLE_ERROR" {
+				t.Error(o)
+			}
+			old := gone
+			if old.Member, old.Generation = k.state().Group.ID, 99; p.transactAs("", "SendOffsets", "", old).Error != "UNKNOWN_MEMBER_ID" {
+				t.Error("in an error state the call throws the state's error")
+			}
+			must(t, p.Abort())
+		})
+	}
+}
+
+// committedOffset is what a group has committed for in-0, -1 for nothing.
+func committedOffset(c *Cluster, group string) int64 {
+	for _, o := range c.Group(group).Offsets {
+		if o.Topic == "in" {
+			return o.Committed
+		}
+	}
+	return -1
 }

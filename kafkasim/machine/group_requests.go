@@ -16,7 +16,7 @@ func (s *State) handleGroup(b *Broker, e Event) {
 	case OffsetFetchRequest:
 		s.onOffsetFetch(b, e, p)
 	case TxnOffsetCommitRequest:
-		s.onTxnOffsetCommit(b, e, p)
+		s.onTxnOffsetCommitAsked(b, e, p)
 	case DeleteGroupRequest:
 		s.onDeleteGroup(b, e, p)
 	case OffsetDeleteRequest:

@@ -40,6 +40,9 @@ func (s *State) appendMarker(b *Broker, m *TxnMarker, tp TopicPartition) Delayed
 	batch.ProducerID, batch.ProducerEpoch, batch.Transactional, batch.Control = m.ProducerID, m.ProducerEpoch, true, true
 	p := ProducePart{TP: tp, Batch: batch}
 	code := NONE
+	if x := b.shard(tp); x != nil && x.Loading {
+		return s.refusedPart(b, tp, NOT_LEADER_OR_FOLLOWER) // asked again when the coordinator has read its log
+	}
 	if r, _ := b.leaderReplica(tp); r != nil && !s.mutant(TakesAnyMarker) {
 		switch r.Log.CheckMarker(&batch, marker, m.Version >= TransactionV2, s.World.Rules.On(MarkerRetry)) {
 		case partlog.MarkerStaleEpoch:

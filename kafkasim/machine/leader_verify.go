@@ -162,6 +162,8 @@ func (s *State) verified(b *Broker, number uint32, codes []Code) {
 	switch m := done.Request.Payload.(type) {
 	case ProduceRequest:
 		s.produce(b, e, m, &asked{done.Ask.Partitions, codes, done.Guards})
+	case TxnOffsetCommitRequest:
+		s.txnOffsetsVerified(b, e, m, &asked{done.Ask.Partitions, codes, done.Guards})
 	}
 }
 

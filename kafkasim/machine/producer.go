@@ -99,6 +99,8 @@ func (s *State) applyProducer(c Command) Result {
 		return Result{ID: -1, Error: s.initTransactions(&s.Producers[c.Producer])}
 	case BeginTransaction:
 		return Result{ID: -1, Error: s.beginTransaction(&s.Producers[c.Producer])}
+	case SendOffsets:
+		return Result{ID: -1, Error: s.sendOffsets(&s.Producers[c.Producer], c)}
 	case EndTransaction:
 		return Result{ID: -1, Error: s.endTransaction(&s.Producers[c.Producer], c.Commit)}
 	}

@@ -65,6 +65,7 @@ const (
 	CallInit
 	CallCommit
 	CallAbort
+	CallOffsets
 )
 
 // repeats tells whether a call repeats one that has given up after max.block.ms: it goes on waiting for the same end,
@@ -144,7 +145,7 @@ func (EndTransaction) command()   {}
 
 // Waits tells whether a call has not returned yet.
 func (t *TransactionManager) Waits() bool {
-	return t.State == TxnInitializing || t.State == TxnCommitting || t.State == TxnAborting
+	return t.hasOffsets() || t.State == TxnInitializing || t.State == TxnCommitting || t.State == TxnAborting
 }
 
 // initTransactions begins to get a producer id (T-10, T-16).
@@ -169,7 +170,7 @@ func (s *State) beginTransaction(p *Producer) Code {
 	if t.State != TxnReady {
 		return t.refusal()
 	}
-	t.Started, t.New, t.Added, t.Failed, t.Call = false, nil, nil, NONE, NoCall
+	t.Started, t.New, t.Added, t.Failed, t.Call, t.GroupAdded = false, nil, nil, NONE, NoCall, false
 	s.setTxnState(p, TxnInTransaction, NONE)
 	return NONE
 }

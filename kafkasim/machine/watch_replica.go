@@ -135,7 +135,7 @@ const sequenceWindow = 256
 
 // sequence is invariant 23 for one batch: it goes on where its producer's last one in this log ended.
 func (w *Watch) sequence(b *Broker, r *Replica, x *partlog.Batch) {
-	if x.ProducerID < 0 || x.Control {
+	if x.ProducerID < 0 || x.Control || x.BaseSequence < 0 {
 		return
 	}
 	for at := x.BaseOffset - 1; at >= max(r.Log.LogStart, x.BaseOffset-sequenceWindow); {

@@ -46,6 +46,12 @@ func (l *Log) CheckSequence(b *Batch) (Verdict, SeenBatch) {
 	}
 	p := &l.Producers[i]
 	first, last := b.BaseSequence, lastSequence(b)
+	if first < 0 { // a coordinator's own: offsets of a transaction have no sequence
+		if b.ProducerEpoch < p.Epoch {
+			return StaleEpoch, SeenBatch{}
+		}
+		return Append, SeenBatch{}
+	}
 	if b.ProducerEpoch == p.Epoch {
 		for _, seen := range p.Batches[:p.Count] {
 			if seen.FirstSequence == first && seen.LastSequence == last {
@@ -90,6 +96,9 @@ func (l *Log) remember(b *Batch) {
 		if m, ok := b.Marker(); ok {
 			p.CoordinatorEpoch = max(p.CoordinatorEpoch, m.CoordinatorEpoch)
 		}
+		return
+	}
+	if b.BaseSequence < 0 {
 		return
 	}
 	if p.Count == remembered {
