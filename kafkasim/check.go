@@ -68,6 +68,11 @@ var invariants = []struct {
 	{24, true, "a log's start does not go back unless the log is cut"},
 	{25, false, "compaction keeps the newest record of each key"},
 	{26, false, "a follower gets on by what its leader tells it"},
+	{40, false, "a partition has one owner in a generation of its group"},
+	{41, true, "the generations of a group grow"},
+	{42, true, "a committed offset that was answered survives its coordinator"},
+	{43, false, "a group that commits what it has processed leaves nothing out"},
+	{44, false, "a group that commits before it processes does nothing twice"},
 	{27, true, "the metadata quorum has one leader an epoch, and what it has committed is on a majority and the same for all"},
 }
 

@@ -74,6 +74,7 @@ func (s *State) Check() []Violation {
 		}
 	}
 	c.quorum()
+	c.groups()
 	c.acknowledged()
 	return c.list
 }

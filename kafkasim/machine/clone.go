@@ -41,7 +41,7 @@ func (s *State) Clone() *State {
 	}
 	c.Truth.Acked, c.Truth.Partitions = slices.Clip(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
 	c.Deletions, c.GroupAdmin = slices.Clone(s.Deletions), slices.Clone(s.GroupAdmin)
-	c.Notes, c.Watching, c.Answers, c.Losses, c.Untold = nil, false, nil, nil, nil
+	c.Notes, c.Watching, c.Answers, c.Losses, c.Untold, c.Commits = nil, false, nil, nil, nil, nil
 	return &c
 }
 

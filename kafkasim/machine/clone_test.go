@@ -54,7 +54,7 @@ var shared = []string{
 func TestCloneIsDeepAndComplete(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold = nil, false, nil, nil, nil
+	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold, s.Commits = nil, false, nil, nil, nil, nil
 	for i := range s.Producers {
 		// Chunks of outcomes are shared when they are full and decided.
 		s.Producers[i].Outcomes = Outcomes{}
@@ -151,7 +151,7 @@ func TestHashSeesEveryField(t *testing.T) {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if slices.Contains([]string{"Notes", "Quiet", "Watching", "Answers", "Losses", "Untold"}, name) {
+		if slices.Contains([]string{"Notes", "Quiet", "Watching", "Answers", "Losses", "Untold", "Commits"}, name) {
 			continue
 		}
 		old := reflect.New(v.Field(i).Type()).Elem()

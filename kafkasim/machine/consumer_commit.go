@@ -76,6 +76,7 @@ func (c *Consumer) consumed() []CommitPart {
 // commitOffsets begins a commit by hand.
 func (s *State) commitOffsets(c *Consumer, m Commit) Result {
 	parts, kind := m.Parts, CommitSync
+	c.Group.ByHand = true
 	if parts == nil {
 		parts = c.consumed()
 	}

@@ -65,6 +65,7 @@ type Membership struct {
 	FormerIn     int32           // generation of Former: what StickyAssignor remembers
 	Watched      []TopicParts    // as leader: how many partitions the topics had when it assigned them
 	Calls        []RebalanceCall // of the rebalance listener, in order
+	ByHand       bool            // somebody has committed offsets of his choice
 	Fatal        Code
 }
 

@@ -16,6 +16,7 @@ const consumerInFlight = 100
 func (s *State) startPoll(c *Consumer, timeout int64) {
 	c.Poll = Poll{Running: true, Until: s.Now + max(timeout, 0)}
 	s.goOnPolling(c)
+	s.background(c)
 }
 
 // throw ends the poll with an error.
@@ -71,6 +72,9 @@ func (c *Consumer) resets() int {
 // endPoll returns to the application.
 func (s *State) endPoll(c *Consumer) {
 	c.Poll.Running = false
+	if s.mutant(CommitsEarly) && c.Config.Member.EnableAutoCommit && c.Poll.Count > 0 {
+		s.beginCommit(c, CommitAuto, c.consumed())
+	}
 	for i := 0; i < len(c.Poll.Records); {
 		first := c.Poll.Records[i]
 		for i++; i < len(c.Poll.Records) && c.Poll.Records[i].TP == first.TP; i++ {

@@ -43,7 +43,7 @@ func (s *State) onOffsetExpiry(b *Broker, e Event, m OffsetExpiryTimer) {
 		for j := len(g.Offsets) - 1; j >= 0; j-- {
 			if o := &g.Offsets[j]; s.offsetExpired(g, o) {
 				records = append(records, offsetRecord(g.ID, o.Topic, o.Partition, &OffsetVersion{Gone: true}))
-				s.noteCommitted(b, g, o.Topic, o.Partition, -1)
+				s.forgetsOffset(b, g, o.Topic, o.Partition)
 				g.Offsets = slices.Delete(g.Offsets, j, j+1)
 			}
 		}
@@ -81,6 +81,12 @@ func (s *State) offsetExpired(g *Group, o *GroupOffset) bool {
 	return s.Now/ms-since >= s.World.Broker.Groups.RetentionMinutes*60_000
 }
 
+// forgetsOffset notes that a group has no offset of a partition any more.
+func (s *State) forgetsOffset(b *Broker, g *Group, topic string, partition int32) {
+	s.noteCommitted(b, g, topic, partition, -1)
+	s.promiseCommit(CommitAnswer{g.ID, topic, partition, true})
+}
+
 // onDeleteGroup removes a group that has no members.
 func (s *State) onDeleteGroup(b *Broker, e Event, m DeleteGroupRequest) {
 	p := parked(&e)
@@ -100,7 +106,7 @@ func (s *State) onDeleteGroup(b *Broker, e Event, m DeleteGroupRequest) {
 	var records []partlog.Record
 	for i := range g.Offsets {
 		records = append(records, offsetRecord(g.ID, g.Offsets[i].Topic, g.Offsets[i].Partition, &OffsetVersion{Gone: true}))
-		s.noteCommitted(b, g, g.Offsets[i].Topic, g.Offsets[i].Partition, -1)
+		s.forgetsOffset(b, g, g.Offsets[i].Topic, g.Offsets[i].Partition)
 	}
 	records = append(records, partlog.Record{Key: groupKey(g.ID), Flags: partlog.NullValue})
 	if code := s.coordinatorAppend(b, x, s.ownBatch(b, records...), s.commitTimeout(), GroupAdministered{To: p, Group: true}); code != NONE {
@@ -138,7 +144,7 @@ func (s *State) onOffsetDelete(b *Broker, e Event, m OffsetDeleteRequest) {
 			r.Error = GROUP_SUBSCRIBED_TO_TOPIC
 		case found:
 			records = append(records, offsetRecord(g.ID, t.Topic, t.Partition, &OffsetVersion{Gone: true}))
-			s.noteCommitted(b, g, t.Topic, t.Partition, -1)
+			s.forgetsOffset(b, g, t.Topic, t.Partition)
 			g.Offsets = slices.Delete(g.Offsets, i, i+1)
 		}
 		results = append(results, r)

@@ -205,8 +205,9 @@ func readSubscription(bytes string) Subscription {
 	return p
 }
 
-// replayGroups takes a batch of the log over into a shard that is being loaded.
-func (x *CoordinatorShard) replayGroups(batch *partlog.Batch, hw int64) {
+// replayGroups takes a batch of the log over into a shard that is being loaded; forget leaves the offsets out
+// (ForgetsCommits).
+func (x *CoordinatorShard) replayGroups(batch *partlog.Batch, hw int64, forget bool) {
 	if m, control := batch.Marker(); control {
 		x.endTransaction(batch.ProducerID, m.Commit, batch.BaseOffset, hw, func(*Group, *TxnOffset) {})
 		return
@@ -217,7 +218,7 @@ func (x *CoordinatorShard) replayGroups(batch *partlog.Batch, hw int64) {
 		gone := rec.Flags&partlog.NullValue != 0
 		switch k.int16() {
 		case 0, offsetKeyVersion:
-			x.replayOffset(&k, rec.Value, gone, at, batch, hw)
+			x.replayOffset(&k, rec.Value, gone, at, batch, hw, forget)
 		case groupKeyVersion:
 			id := k.text()
 			if gone {
@@ -229,7 +230,7 @@ func (x *CoordinatorShard) replayGroups(batch *partlog.Batch, hw int64) {
 	}
 }
 
-func (x *CoordinatorShard) replayOffset(k *recordReader, value string, gone bool, at int64, batch *partlog.Batch, hw int64) {
+func (x *CoordinatorShard) replayOffset(k *recordReader, value string, gone bool, at int64, batch *partlog.Batch, hw int64, forget bool) {
 	group, topic, partition := k.text(), k.text(), k.int32()
 	v := OffsetVersion{At: at, Gone: gone}
 	if !gone {
@@ -249,7 +250,9 @@ func (x *CoordinatorShard) replayOffset(k *recordReader, value string, gone bool
 		g.addTxnOffset(batch.ProducerID, topic, partition, v)
 		return
 	}
-	g.setOffset(topic, partition, v, hw)
+	if !forget {
+		g.setOffset(topic, partition, v, hw)
+	}
 }
 
 func (x *CoordinatorShard) replayGroup(id, value string, at int64) {

@@ -185,7 +185,7 @@ func (s *State) watchGroup(b *Broker, x *CoordinatorShard, g *Group) {
 		}
 	}
 	for i := range g.Members {
-		if m := &g.Members[i]; m.expires() {
+		if m := &g.Members[i]; s.expires(m) {
 			at = min(at, m.ExpiresAt)
 		}
 	}
@@ -198,7 +198,9 @@ func (s *State) watchGroup(b *Broker, x *CoordinatorShard, g *Group) {
 }
 
 // expires tells whether a member's session can end: while it waits for an answer only a new one's does (G-33).
-func (m *GroupMember) expires() bool { return m.New || !m.Join.there() && !m.Sync.there() }
+func (s *State) expires(m *GroupMember) bool {
+	return (m.New || !m.Join.there() && !m.Sync.there()) && !s.mutant(SessionsNeverEnd)
+}
 
 // onGroupTimer does what is due in a group.
 func (s *State) onGroupTimer(b *Broker, e Event, m GroupTimer) {
@@ -234,7 +236,7 @@ func (s *State) expireMembers(b *Broker, x *CoordinatorShard, g *Group) {
 		}
 	}
 	for i := len(g.Members) - 1; i >= 0; i-- {
-		if m := &g.Members[i]; m.expires() && m.ExpiresAt <= s.Now && !s.mutant(SessionsNeverEnd) {
+		if m := &g.Members[i]; s.expires(m) && m.ExpiresAt <= s.Now {
 			s.removeMember(b, g, m.ID)
 		}
 	}

@@ -42,6 +42,7 @@ type TxnOffset struct {
 
 // OffsetsStored answers a commit when its record is replicated.
 type OffsetsStored struct {
+	Group string
 	To    Parked
 	Txn   bool
 	Parts []CommitResult
@@ -146,7 +147,7 @@ func (s *State) onOffsetCommit(b *Broker, e Event, m OffsetCommitRequest) {
 		return
 	}
 	base := b.replica(x.TP).Log.End
-	if code := s.coordinatorAppend(b, x, s.ownBatch(b, records...), s.commitTimeout(), OffsetsStored{To: p, Parts: results}); code != NONE {
+	if code := s.coordinatorAppend(b, x, s.ownBatch(b, records...), s.commitTimeout(), OffsetsStored{Group: g.ID, To: p, Parts: results}); code != NONE {
 		fail(code)
 		return
 	}
@@ -197,6 +198,9 @@ func (s *State) offsetsStored(b *Broker, m OffsetsStored, code Code) {
 		if parts[i].Error == NONE {
 			parts[i].Error = code
 		}
+		if parts[i].Error == NONE && !m.Txn {
+			s.promiseCommit(CommitAnswer{m.Group, parts[i].Topic, parts[i].Partition, false})
+		}
 	}
 	s.answerParked(b, &m.To, OffsetCommitResponse{Parts: parts})
 }
@@ -234,7 +238,7 @@ func (s *State) onTxnOffsetCommit(b *Broker, e Event, m TxnOffsetCommitRequest) 
 	batch := s.ownBatch(b, records...)
 	batch.ProducerID, batch.ProducerEpoch, batch.Transactional = m.ProducerID, m.ProducerEpoch, true
 	base := b.replica(x.TP).Log.End
-	if code := s.coordinatorAppend(b, x, batch, s.commitTimeout(), OffsetsStored{To: p, Txn: true, Parts: results}); code != NONE {
+	if code := s.coordinatorAppend(b, x, batch, s.commitTimeout(), OffsetsStored{Group: g.ID, To: p, Txn: true, Parts: results}); code != NONE {
 		fail(code)
 		return
 	}
@@ -308,6 +312,9 @@ func (s *State) fetchOffsets(b *Broker, x *CoordinatorShard, m *OffsetFetchReque
 		}
 	}
 	hw := b.replica(x.TP).Log.HighWatermark
+	if s.mutant(ReadsUncommitted) {
+		hw = never
+	}
 	out := make([]FetchedOffset, 0, len(asked))
 	for _, p := range asked {
 		f := FetchedOffset{Topic: p.Topic, Partition: p.Partition, Offset: -1, LeaderEpoch: -1}

@@ -48,6 +48,7 @@ type State struct {
 	Answers  []Answer
 	Losses   []int32
 	Untold   []Untold
+	Commits  []CommitAnswer // of offsets that coordinators have told of
 
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.

@@ -18,6 +18,7 @@ type Watch struct {
 	parts   []partitionWatch
 	marks   [][]replicaMark // by broker, in the order of Broker.Replicas
 	quorum  quorumWatch
+	grouped groupsWatch
 	acked   int    // entries of Truth.Acked looked at
 	stirred int64  // µs: the last command, or change of the metadata
 	event   *Event // nil for a command
@@ -103,7 +104,7 @@ func (w *Watch) Clone(s *State) *Watch {
 	s.Watching = true
 	c := *w
 	c.image = w.image.clone()
-	c.quorum = w.quorum.clone()
+	c.quorum, c.grouped = w.quorum.clone(), w.grouped.clone()
 	c.parts = append([]partitionWatch(nil), w.parts...)
 	for i := range c.parts {
 		p := &c.parts[i]
@@ -127,6 +128,7 @@ func (w *Watch) After(s *State, e Event) []Violation {
 	case e.To.IsBroker():
 		w.broker(s.broker(e.To), false)
 		w.exchange()
+		w.groups(s.broker(e.To))
 	case e.To.IsController():
 		w.quorumStep(e.To)
 	case e.To.IsClient():
@@ -145,6 +147,7 @@ func (w *Watch) Command(s *State, what string) []Violation {
 	w.stirred = s.Now
 	for i := range s.Brokers {
 		w.broker(&s.Brokers[i], true)
+		w.groups(&s.Brokers[i])
 	}
 	w.quorumStep(NoNode)
 	w.end()
