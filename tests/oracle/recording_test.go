@@ -30,7 +30,23 @@ type Recording struct {
 	Steps []struct {
 		Do  Operation
 		Saw json.RawMessage
+		// Samples are what each run saw, in a recording of samples (Random).
+		Samples []json.RawMessage `json:"samplesOfRuns"`
 	}
+}
+
+// saw is what a step saw; of a recording of samples every run's, in one list, except that a topic is made as in
+// the first.
+func (rec *Recording) saw(i int) json.RawMessage {
+	s := rec.Steps[i]
+	if !rec.Random || s.Samples == nil {
+		return s.Saw
+	}
+	if s.Do.name() == "createTopic" {
+		return s.Samples[0]
+	}
+	all, _ := json.Marshal(s.Samples)
+	return all
 }
 
 // Operation is what a step did: its name and its fields.
