@@ -185,9 +185,43 @@ var producerQuestions = []struct {
 		c.RunFor(ms(100))
 		return fmt.Sprintf("user-3 is in partitions %d and %d", before.Partition(), after.Partition())
 	}},
+	{"Q31", "All of a transactional topic is consumed, and the lag stays 1: why?", "last record at 0, position 2, log end 2", func(*testing.T) string {
+		c := New(World{Brokers: 3, Seed: 1})
+		c.CreateTopic("t", 1, 3, nil)
+		p := c.NewProducer("p", Config{"transactional.id": "tx"})
+		p.Begin()
+		d := p.Send("t", nil, "v")
+		p.Commit()
+		c.RunFor(ms(500))
+		r := c.NewConsumer("r", Config{"isolation.level": "read_committed", "auto.offset.reset": "earliest"}).Assign("t")
+		r.Poll(ms(500))
+		r.Poll(ms(500))
+		return fmt.Sprintf("last record at %d, position %d, log end %d", d.Offset(), r.Position("t", 0), c.Partition("t", 0).LogEndOffset)
+	}},
+	{"Q33, Q34", "A read_committed consumer stands still although others see data, and its lag grows: why?",
+		"read_committed reads 0 of 4 and lags 4 behind the high watermark; after the commit it reads 4", func(*testing.T) string {
+			c := New(World{Brokers: 3, Seed: 1})
+			c.CreateTopic("t", 1, 3, nil)
+			p := c.NewProducer("p", Config{"transactional.id": "tx"})
+			p.Begin()
+			p.Send("t", nil, "open")
+			p.Flush()
+			other := c.NewProducer("other", nil)
+			for range 3 {
+				other.Send("t", nil, "v")
+			}
+			other.Flush()
+			r := c.NewConsumer("r", Config{"isolation.level": "read_committed", "auto.offset.reset": "earliest"}).Assign("t")
+			u := c.NewConsumer("u", Config{"auto.offset.reset": "earliest"}).Assign("t")
+			read, all := len(r.Poll(ms(600)).Records), len(u.Poll(ms(600)).Records)
+			lag := c.Partition("t", 0).HighWatermark - r.Position("t", 0)
+			p.Commit()
+			after := len(r.Poll(ms(1000)).Records)
+			return fmt.Sprintf("read_committed reads %d of %d and lags %d behind the high watermark; after the commit it reads %d", read, all, lag, after)
+		}},
 }
 
-// Q22 to Q30: the question, and the answer that a run gives. (Q31 to Q36 are about transactions.)
+// Q22 to Q34: the question, and the answer that a run gives.
 func TestQuestionsAboutProducers(t *testing.T) {
 	for _, q := range producerQuestions {
 		t.Run(q.id, func(t *testing.T) {
