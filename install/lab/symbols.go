@@ -466,6 +466,7 @@ func symbols4() map[string]reflect.Value {
 func symbols5() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Begin":    reflect.ValueOf(p5.Begin),
+		"Case":     reflect.ValueOf(p5.Case),
 		"Check":    reflect.ValueOf(p5.Check),
 		"Export":   reflect.ValueOf(p5.Export),
 		"Glossary": reflect.ValueOf(p5.Glossary),

@@ -10,6 +10,7 @@ import (
 type finding struct {
 	outcome Outcome
 	says    string // about this very piece of work
+	steps   int    // what it took, where fewer are better; 0 where nobody counts
 }
 
 // checker decides a task by running what the learner made.
@@ -20,15 +21,15 @@ var checkers = map[string]map[string]checker{}
 
 // solved, wrong and untried are the three things a check can find.
 func solved(format string, args ...any) finding {
-	return finding{Correct, fmt.Sprintf(format, args...)}
+	return finding{outcome: Correct, says: fmt.Sprintf(format, args...)}
 }
 
 func wrong(format string, args ...any) finding {
-	return finding{Incorrect, fmt.Sprintf(format, args...)}
+	return finding{outcome: Incorrect, says: fmt.Sprintf(format, args...)}
 }
 
 func untried(format string, args ...any) finding {
-	return finding{NotAttempted, fmt.Sprintf(format, args...)}
+	return finding{outcome: NotAttempted, says: fmt.Sprintf(format, args...)}
 }
 
 // Check runs a task's hidden checks on what was made for it: a function, a Config, a cluster, whatever the task
@@ -54,6 +55,7 @@ func Check(id string, work any) *Note {
 	if e.Outcome != Correct {
 		e.Outcome = f.outcome
 	}
+	f.says += e.best(f)
 	s.write()
 	switch f.outcome {
 	case Correct:
@@ -62,6 +64,17 @@ func Check(id string, work any) *Note {
 		return note("✗ **Incorrect.** %s%s%s", f.says, moreHints(id, b.Task, e), also(s.note))
 	}
 	return note("**Not attempted.** %s\n\n%s", f.says, b.Task.Ask)
+}
+
+// best keeps the fewest steps so far and says so.
+func (e *entry) best(f finding) string {
+	if f.outcome != Correct || f.steps == 0 {
+		return ""
+	}
+	if e.Best == 0 || f.steps < e.Best {
+		e.Best = f.steps
+	}
+	return fmt.Sprintf(" Steps: %d; your best so far: %d.", f.steps, e.Best)
 }
 
 // openTask is a task of the open lesson, and the lesson's number.

@@ -33,6 +33,7 @@ type entry struct {
 	Attempts int     `json:",omitempty"`
 	Hints    int     `json:",omitempty"` // how many were shown
 	Solution bool    `json:",omitempty"` // it was shown
+	Best     int     `json:",omitempty"` // the fewest steps, where they count
 }
 
 // state is what is kept of one lesson. There is nothing in it about the person or the time.

@@ -21,22 +21,7 @@ func checkFewDuplicates(work any) finding {
 	}
 	const records = 100
 	for at := 3; at < records; at += 19 {
-		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(at)})
-		c.CreateTopic("orders", 1, 3, nil)
-		p := c.NewProducer("shop", nil)
-		for i := range records {
-			p.Send("orders", "anna", fmt.Sprintf("order %d", i))
-		}
-		c.Settle()
-		conf := kafkasim.Config{"group.id": "g", "auto.offset.reset": "earliest", "enable.auto.commit": false, "session.timeout.ms": 6000, "heartbeat.interval.ms": 1000}
-		one := c.NewConsumer("one", conf).Subscribe("orders")
-		one.Work(w)
-		c.RunUntil(func(*kafkasim.Cluster) bool { return one.Processed().Count >= int64(at) }, time.Minute)
-		one.Crash()
-		two := c.NewConsumer("two", conf).Subscribe("orders")
-		two.Work(w)
-		c.RunFor(40 * time.Second)
-		twice, never := counted(records, one, two)
+		twice, never := crashAt(w, records, at)
 		switch {
 		case never > 0:
 			return wrong("When the member died after %d records, %d were never processed.", at, never)
@@ -48,6 +33,26 @@ func checkFewDuplicates(work any) finding {
 		return wrong("At most 5 records are done twice, but a commit for every %d records is more than is needed.", w.Every)
 	}
 	return solved("Six crashes: nothing skipped, and never more than 5 records done twice.")
+}
+
+// crashAt lets a member of a group die after it has processed some of n records, and another one take over.
+func crashAt(w kafkasim.Work, n, at int) (twice, never int) {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(at)})
+	c.CreateTopic("orders", 1, 3, nil)
+	p := c.NewProducer("shop", nil)
+	for i := range n {
+		p.Send("orders", "anna", fmt.Sprintf("order %d", i))
+	}
+	c.Settle()
+	conf := kafkasim.Config{"group.id": "g", "auto.offset.reset": "earliest", "enable.auto.commit": false, "session.timeout.ms": 6000, "heartbeat.interval.ms": 1000}
+	one := c.NewConsumer("one", conf).Subscribe("orders")
+	one.Work(w)
+	c.RunUntil(func(*kafkasim.Cluster) bool { return one.Processed().Count >= int64(at) }, time.Minute)
+	one.Crash()
+	two := c.NewConsumer("two", conf).Subscribe("orders")
+	two.Work(w)
+	c.RunFor(40 * time.Second)
+	return counted(n, one, two)
 }
 
 // counted says how many of n records of one partition were processed more than once, and how many never.
