@@ -164,6 +164,9 @@ func (g *Group) describeMembers(verbose bool) string {
 	}
 	n := len(widths)
 	widths = append(widths, width(15, table, n), width(15, table, n+1), 15)
+	if !verbose { // the tool's own format has a blank more here
+		widths[len(widths)-1]++
+	}
 	if verbose {
 		widths = append(widths, 15, width(20, table, n+4), 15, width(20, table, n+6))
 	}

@@ -39,8 +39,9 @@ type replay struct {
 	rounds      map[machine.TopicPartition][]round
 	pids        map[int64]string // the recording's names for producer ids, by order of appearance
 	session     int32            // the recording's session S1
-	readers     []int32          // fc1's consumers
-	pause       int64            // ms before each batch, so that it begins a segment
+	groups      *groupReplay
+	readers     []int32 // fc1's consumers
+	pause       int64   // ms before each batch, so that it begins a segment
 }
 
 func newReplay(t testing.TB, rec *Recording) *replay {

@@ -82,3 +82,52 @@ func TestToolOutput(t *testing.T) {
 		t.Errorf("only %d outputs were compared", compared)
 	}
 }
+
+// memberIDs are what differs from run to run in a group's tables.
+var memberIDs = regexp.MustCompile(`c1-[0-9a-f]{8}-[0-9a-f-]{27}`)
+
+// TestGroupToolOutput compares Group.Describe with the text of kafka-consumer-groups.sh, blank by blank (O-1 to O-6).
+func TestGroupToolOutput(t *testing.T) {
+	rec, err := load("testdata/u1-tool-output.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 1, Config: kafkasim.Config{"group.initial.rebalance.delay.ms": 0, "offsets.topic.num.partitions": 1}})
+	c.CreateTopic("orders", 3, 3, nil)
+	p := c.NewProducer("p", nil)
+	for partition := range 3 {
+		for range partition + 1 {
+			p.SendRecord(kafkasim.Record{Topic: "orders", Partition: partition, Value: "v"})
+		}
+	}
+	c.RunFor(time.Second)
+	c1 := c.NewConsumer("c1", kafkasim.Config{"group.id": "shop", "auto.offset.reset": "earliest", "enable.auto.commit": false})
+	c1.Subscribe("orders")
+	for read := 0; read < 6; {
+		read += len(c1.Poll(time.Second).Records)
+	}
+	c1.Commit()
+	compared := 0
+	for i, s := range rec.Steps {
+		cmd := s.Do.str("cmd")
+		options, is := strings.CutPrefix(cmd, "kafka-consumer-groups --group shop --describe")
+		var want string
+		if !is || json.Unmarshal(s.Saw, &want) != nil || want == "" {
+			continue
+		}
+		if s.Do.str("note") == "group empty" && c.Group("shop").State != "Empty" {
+			c1.Close()
+			c.RunFor(time.Second)
+		}
+		got := memberIDs.ReplaceAllString(c.Group("shop").Describe(strings.Fields(options)...).String(), "c1-<uuid-36-characters-long-0000000000>")
+		if compared++; got != want {
+			t.Errorf("step %d, %s:\n got %q\nwant %q", i, cmd, got, want)
+		}
+	}
+	if compared < 6 {
+		t.Errorf("only %d outputs were compared", compared)
+	}
+	if got := c.Group("nosuch").Describe().String(); !strings.Contains(got, "GroupIdNotFoundException: Group nosuch not found.") {
+		t.Errorf("an unknown group: %q", got)
+	}
+}
