@@ -74,6 +74,10 @@ var invariants = []struct {
 	{43, false, "a group that commits what it has processed leaves nothing out"},
 	{44, false, "a group that commits before it processes does nothing twice"},
 	{27, true, "the metadata quorum has one leader an epoch, and what it has committed is on a majority and the same for all"},
+	{28, false, "the last stable offset is at or below the high watermark, and not beyond an open transaction"},
+	{29, false, "a transactional id has one coordinator, one producer id and at most one open transaction"},
+	{30, false, "a producer's epoch does not go back along a log: who is fenced has written nothing"},
+	{31, false, "with transactions v2 a transaction has one outcome in all its partitions: all or nothing"},
 }
 
 // watched is what Watch has seen.

@@ -75,6 +75,7 @@ func (s *State) Check() []Violation {
 	}
 	c.quorum()
 	c.groups()
+	c.transactions()
 	c.acknowledged()
 	return c.list
 }

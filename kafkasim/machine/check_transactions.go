@@ -1,0 +1,109 @@
+package machine
+
+import "kafkalab/kafkasim/partlog"
+
+// Invariants of transactions: 28 to 31. They are read off the logs of leaders alone, as a reader would.
+
+// transactions checks every leader's log, and what coordinators know.
+func (c *checker) transactions() {
+	var ends []txnEnd
+	for i := range c.s.Brokers {
+		b := &c.s.Brokers[i]
+		for j := range b.Replicas {
+			if r := &b.Replicas[j]; r.Role == Leader && len(r.Log.Producers) > 0 && c.leads(b.ID, r.TP) {
+				ends = c.transactionsOf(r, ends)
+			}
+		}
+		c.coordinators(b)
+	}
+}
+
+// leads tells whether the controller has a broker as a partition's leader.
+func (c *checker) leads(id NodeID, tp TopicPartition) bool {
+	reg := c.s.decided().partition(tp)
+	return reg != nil && reg.Leader == id
+}
+
+// txnEnd is a marker, as an outcome of a producer's epoch.
+type txnEnd struct {
+	id     int64
+	epoch  int16
+	commit bool
+	tp     TopicPartition
+}
+
+// transactionsOf is one leader's log: the last stable offset is at or below the high watermark and the first record
+// without a marker (28); a producer's epoch does not go back, so who is fenced has written nothing (30); with transactions
+// v2 all markers of one epoch say the same (31).
+func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
+	l := &r.Log
+	type last struct {
+		id    int64
+		epoch int16
+		open  int64
+	}
+	var known []last
+	find := func(b *partlog.Batch) *last {
+		for i := range known {
+			if known[i].id == b.ProducerID {
+				return &known[i]
+			}
+		}
+		known = append(known, last{b.ProducerID, b.ProducerEpoch, -1})
+		return &known[len(known)-1]
+	}
+	l.Batches(l.LogStart, func(b *partlog.Batch) bool {
+		if b.ProducerID < 0 {
+			return true
+		}
+		p := find(b)
+		c.require(b.ProducerEpoch >= p.epoch, 30, "%v: producer %d wrote with epoch %d at offset %d, after epoch %d", r.TP, b.ProducerID, b.ProducerEpoch, b.BaseOffset, p.epoch)
+		p.epoch = b.ProducerEpoch
+		m, marker := b.Marker()
+		switch {
+		case marker:
+			p.open = -1
+			if c.s.World.Rules.On(TransactionsV2) {
+				ends = c.outcome(ends, txnEnd{b.ProducerID, b.ProducerEpoch, m.Commit, r.TP})
+			}
+		case b.Transactional && p.open < 0:
+			p.open = b.BaseOffset
+		}
+		return true
+	})
+	stable := l.LastStable()
+	c.require(stable <= l.HighWatermark, 28, "%v: last stable offset %d is above the high watermark %d", r.TP, stable, l.HighWatermark)
+	for i := range known {
+		c.require(known[i].open < 0 || stable <= known[i].open, 28, "%v: last stable offset %d is beyond offset %d, where producer %d has a transaction open", r.TP, stable, known[i].open, known[i].id)
+	}
+	return ends
+}
+
+// outcome compares a marker with those of the same epoch elsewhere.
+func (c *checker) outcome(ends []txnEnd, e txnEnd) []txnEnd {
+	for _, o := range ends {
+		if o.id == e.id && o.epoch == e.epoch {
+			c.require(o.commit == e.commit, 31, "producer %d epoch %d: %s in %v, %s in %v", e.id, e.epoch, outcome(o.commit), o.tp, outcome(e.commit), e.tp)
+			return ends
+		}
+	}
+	return append(ends, e)
+}
+
+// coordinators is invariant 29: a transactional id is at one coordinator of the present epoch, with one producer id and
+// at most one open transaction, which begins where it says.
+func (c *checker) coordinators(b *Broker) {
+	for i := range b.Shards {
+		x := &b.Shards[i]
+		if x.Kind != TransactionCoordinator || x.Loading || !c.leads(b.ID, x.TP) {
+			continue
+		}
+		for j := range x.Transactions {
+			t := &x.Transactions[j]
+			c.require(t.State != TxnOngoing || len(t.Partitions) > 0 && t.StartedMs >= 0, 29, "transactional id %s is %v without partitions", t.ID, t.State)
+			for k := range j {
+				c.require(x.Transactions[k].ProducerID != t.ProducerID, 29, "transactional ids %s and %s have the same producer id %d", x.Transactions[k].ID, t.ID, t.ProducerID)
+			}
+		}
+	}
+}
