@@ -78,7 +78,8 @@ func library(o Options) goeval.Library {
 	l := goeval.Library{
 		Symbols: symbols,
 		Exports: exports,
-		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts", "lesson": "kafkalab/kafkasim/lesson"},
+		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts", "lesson": "kafkalab/kafkasim/lesson",
+			"registry": "kafkalab/kafkasim/registry"},
 		Hints: []goeval.Hint{{
 			Func: "kafkalab/kafkasim.Config", Arg: -1, Texts: properties,
 		}},
