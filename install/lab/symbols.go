@@ -9,7 +9,8 @@ import (
 	p3 "kafkalab/charts"
 	p4 "kafkalab/kafkasim"
 	p5 "kafkalab/kafkasim/lesson"
-	p6 "kafkalab/kafkasim/view"
+	p6 "kafkalab/kafkasim/registry"
+	p7 "kafkalab/kafkasim/view"
 	"reflect"
 )
 
@@ -17,10 +18,11 @@ var symbols = map[string]func() map[string]reflect.Value{
 	"github.com/go-echarts/go-echarts/v2/charts": symbols0,
 	"github.com/go-echarts/go-echarts/v2/opts":   symbols1,
 	"github.com/go-echarts/go-echarts/v2/types":  symbols2,
-	"kafkalab/charts":          symbols3,
-	"kafkalab/kafkasim":        symbols4,
-	"kafkalab/kafkasim/lesson": symbols5,
-	"kafkalab/kafkasim/view":   symbols6,
+	"kafkalab/charts":            symbols3,
+	"kafkalab/kafkasim":          symbols4,
+	"kafkalab/kafkasim/lesson":   symbols5,
+	"kafkalab/kafkasim/registry": symbols6,
+	"kafkalab/kafkasim/view":     symbols7,
 }
 
 func symbols0() map[string]reflect.Value {
@@ -489,38 +491,51 @@ func symbols5() map[string]reflect.Value {
 
 func symbols6() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"BatchState":           reflect.ValueOf((*p6.BatchState)(nil)),
-		"Broker":               reflect.ValueOf((*p6.Broker)(nil)),
-		"Change":               reflect.ValueOf((*p6.Change)(nil)),
-		"Cluster":              reflect.ValueOf((*p6.Cluster)(nil)),
-		"Consumer":             reflect.ValueOf((*p6.Consumer)(nil)),
-		"Controller":           reflect.ValueOf((*p6.Controller)(nil)),
-		"Cut":                  reflect.ValueOf((*p6.Cut)(nil)),
-		"EpochStart":           reflect.ValueOf((*p6.EpochStart)(nil)),
-		"Fate":                 reflect.ValueOf((*p6.Fate)(nil)),
-		"Flight":               reflect.ValueOf((*p6.Flight)(nil)),
-		"Group":                reflect.ValueOf((*p6.Group)(nil)),
-		"GroupMember":          reflect.ValueOf((*p6.GroupMember)(nil)),
-		"GroupOffset":          reflect.ValueOf((*p6.GroupOffset)(nil)),
-		"Kind":                 reflect.ValueOf((*p6.Kind)(nil)),
-		"Mark":                 reflect.ValueOf((*p6.Mark)(nil)),
-		"Message":              reflect.ValueOf((*p6.Message)(nil)),
-		"MetadataRecord":       reflect.ValueOf((*p6.MetadataRecord)(nil)),
-		"Partition":            reflect.ValueOf((*p6.Partition)(nil)),
-		"PartitionName":        reflect.ValueOf((*p6.PartitionName)(nil)),
-		"Position":             reflect.ValueOf((*p6.Position)(nil)),
-		"Producer":             reflect.ValueOf((*p6.Producer)(nil)),
-		"ProducerBatch":        reflect.ValueOf((*p6.ProducerBatch)(nil)),
-		"ProducerLimits":       reflect.ValueOf((*p6.ProducerLimits)(nil)),
-		"Record":               reflect.ValueOf((*p6.Record)(nil)),
-		"Replica":              reflect.ValueOf((*p6.Replica)(nil)),
-		"Segment":              reflect.ValueOf((*p6.Segment)(nil)),
-		"Source":               reflect.ValueOf((*p6.Source)(nil)),
-		"Topic":                reflect.ValueOf((*p6.Topic)(nil)),
-		"Trace":                reflect.ValueOf((*p6.Trace)(nil)),
-		"Transaction":          reflect.ValueOf((*p6.Transaction)(nil)),
-		"TransactionPartition": reflect.ValueOf((*p6.TransactionPartition)(nil)),
-		"Wire":                 reflect.ValueOf((*p6.Wire)(nil)),
-		"WireSource":           reflect.ValueOf((*p6.WireSource)(nil)),
+		"Answer":   reflect.ValueOf((*p6.Answer)(nil)),
+		"Decoded":  reflect.ValueOf((*p6.Decoded)(nil)),
+		"Encoded":  reflect.ValueOf((*p6.Encoded)(nil)),
+		"Levels":   reflect.ValueOf(p6.Levels),
+		"New":      reflect.ValueOf(p6.New),
+		"Registry": reflect.ValueOf((*p6.Registry)(nil)),
+		"Version":  reflect.ValueOf((*p6.Version)(nil)),
+		"Versions": reflect.ValueOf((*p6.Versions)(nil)),
+	}
+}
+
+func symbols7() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"BatchState":           reflect.ValueOf((*p7.BatchState)(nil)),
+		"Broker":               reflect.ValueOf((*p7.Broker)(nil)),
+		"Change":               reflect.ValueOf((*p7.Change)(nil)),
+		"Cluster":              reflect.ValueOf((*p7.Cluster)(nil)),
+		"Consumer":             reflect.ValueOf((*p7.Consumer)(nil)),
+		"Controller":           reflect.ValueOf((*p7.Controller)(nil)),
+		"Cut":                  reflect.ValueOf((*p7.Cut)(nil)),
+		"EpochStart":           reflect.ValueOf((*p7.EpochStart)(nil)),
+		"Fate":                 reflect.ValueOf((*p7.Fate)(nil)),
+		"Flight":               reflect.ValueOf((*p7.Flight)(nil)),
+		"Group":                reflect.ValueOf((*p7.Group)(nil)),
+		"GroupMember":          reflect.ValueOf((*p7.GroupMember)(nil)),
+		"GroupOffset":          reflect.ValueOf((*p7.GroupOffset)(nil)),
+		"Kind":                 reflect.ValueOf((*p7.Kind)(nil)),
+		"Mark":                 reflect.ValueOf((*p7.Mark)(nil)),
+		"Message":              reflect.ValueOf((*p7.Message)(nil)),
+		"MetadataRecord":       reflect.ValueOf((*p7.MetadataRecord)(nil)),
+		"Partition":            reflect.ValueOf((*p7.Partition)(nil)),
+		"PartitionName":        reflect.ValueOf((*p7.PartitionName)(nil)),
+		"Position":             reflect.ValueOf((*p7.Position)(nil)),
+		"Producer":             reflect.ValueOf((*p7.Producer)(nil)),
+		"ProducerBatch":        reflect.ValueOf((*p7.ProducerBatch)(nil)),
+		"ProducerLimits":       reflect.ValueOf((*p7.ProducerLimits)(nil)),
+		"Record":               reflect.ValueOf((*p7.Record)(nil)),
+		"Replica":              reflect.ValueOf((*p7.Replica)(nil)),
+		"Segment":              reflect.ValueOf((*p7.Segment)(nil)),
+		"Source":               reflect.ValueOf((*p7.Source)(nil)),
+		"Topic":                reflect.ValueOf((*p7.Topic)(nil)),
+		"Trace":                reflect.ValueOf((*p7.Trace)(nil)),
+		"Transaction":          reflect.ValueOf((*p7.Transaction)(nil)),
+		"TransactionPartition": reflect.ValueOf((*p7.TransactionPartition)(nil)),
+		"Wire":                 reflect.ValueOf((*p7.Wire)(nil)),
+		"WireSource":           reflect.ValueOf((*p7.WireSource)(nil)),
 	}
 }
