@@ -221,7 +221,7 @@ func (s *sums) lines(c *Cluster) []string {
 			n    int64
 			word string
 		}{{t.sent, "sent"}, {t.acked, "acknowledged"}, {t.retried, "sent again"}, {t.failed, "failed"}, {t.consumed, "read"},
-			{t.processed, "processed"}, {t.commits, "commits"}} {
+			{t.processed, "processed"}, {t.commits, "committed"}} {
 			if part.n == 0 {
 				continue
 			}

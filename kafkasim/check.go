@@ -157,6 +157,9 @@ func (c *Cluster) Check() *Verdict {
 		if i.number == 27 && len(c.s.Controllers) == 1 {
 			continue // nobody to agree with
 		}
+		if i.number >= 40 && !c.hasGroups() {
+			continue
+		}
 		if i.number == 25 && !c.compacts() {
 			continue
 		}
@@ -181,6 +184,11 @@ func (c *Cluster) Check() *Verdict {
 		v.Watched = append(v.Watched, fmt.Sprintf("    watched through %s", plural(c.watch.events, "event")))
 	}
 	return v
+}
+
+// hasGroups tells whether any consumer has a group.
+func (c *Cluster) hasGroups() bool {
+	return slices.ContainsFunc(c.s.Consumers, func(x machine.Consumer) bool { return x.Config.Member.GroupID != "" })
 }
 
 // compacts tells whether there is a compacted topic.

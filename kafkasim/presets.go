@@ -14,15 +14,17 @@ import (
 // user-1 and user-4 go to P0, user-3 to P1, user-2 and user-5 to P2.
 //
 // Kafka's long waits are cut to ticks: heartbeats every 4 ticks, a broker is fenced after 8 ticks without,
-// a follower leaves the ISR after 10.
+// a follower leaves the ISR after 10; a group waits 3 ticks for more members, its members' sessions last 20, with a
+// heartbeat each 3, and they commit by themselves each 10 ticks at most.
 func Page() *Cluster {
 	w := World{Brokers: 3, Seed: 1, Config: Config{
-		"broker.heartbeat.interval.ms": 4,
-		"broker.session.timeout.ms":    8,
-		"replica.lag.time.max.ms":      10,
-		"replica.fetch.wait.max.ms":    4,
-		"replica.fetch.backoff.ms":     1,
-		"auto.leader.rebalance.enable": false,
+		"broker.heartbeat.interval.ms":     4,
+		"broker.session.timeout.ms":        8,
+		"replica.lag.time.max.ms":          10,
+		"replica.fetch.wait.max.ms":        4,
+		"replica.fetch.backoff.ms":         1,
+		"auto.leader.rebalance.enable":     false,
+		"group.initial.rebalance.delay.ms": 3, "group.min.session.timeout.ms": 10, "offsets.topic.num.partitions": 1,
 	}}.filled()
 	producer := Config{
 		"batch.size": 16384, "kafkalab.batch.max.records": 3, "linger.ms": 2,
@@ -30,7 +32,8 @@ func Page() *Cluster {
 		"retry.backoff.ms": 2, "retry.backoff.max.ms": 4, "reconnect.backoff.ms": 1,
 		"kafkalab.partitioner.table": "user-1=0,user-4=0,user-3=1,user-2=2,user-5=2",
 	}
-	consumer := Config{"retry.backoff.ms": 1, "reconnect.backoff.ms": 1, "fetch.max.wait.ms": 10, "auto.offset.reset": "earliest"}
+	consumer := Config{"retry.backoff.ms": 1, "reconnect.backoff.ms": 1, "fetch.max.wait.ms": 10, "auto.offset.reset": "earliest",
+		"session.timeout.ms": 20, "heartbeat.interval.ms": 3, "auto.commit.interval.ms": 10}
 	c := newCluster(w, "kafkasim.Page()", producer, consumer)
 	c.setup(func() {
 		c.createTopic("orders", 3, 2, Config{"min.insync.replicas": 2}, [][]int{{1, 2}, {2, 3}, {3, 1}}, "")

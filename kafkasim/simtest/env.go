@@ -118,6 +118,8 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 			return "", err
 		}
 		return dumped(e.C.DumpLog(topic, id, brokers...).String(), short), nil
+	case "group": // group shop [--members] [--state] [--verbose]: kafka-consumer-groups.sh --describe
+		return e.group(args), nil
 	case "show": // show orders-0 | deliveries | producers | consumers | brokers | inflight | counters | script
 		return e.show(args)
 	case "check": // check: the invariants; check broken: those that do not hold
@@ -159,7 +161,7 @@ func (e *Env) verb(a Args) (string, error) {
 	if e.C == nil && name != "cluster" && name != "page" && name != "widget" {
 		return "", fmt.Errorf("the first line of a story is cluster, page or widget, not %q", name)
 	}
-	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
+	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.groupVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
 		if out, ok, err := group(name, a); ok || err != nil {
 			return out, err
 		}

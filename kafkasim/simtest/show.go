@@ -74,6 +74,9 @@ func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
 	case "script":
 		return c.Script().String(), nil
 	default:
+		if out, ok := lookAtGroups(c, what); ok {
+			return out, nil
+		}
 		if name, ok := strings.CutPrefix(what, "metrics:"); ok {
 			return c.Producer(name).Metrics().String(), nil
 		}

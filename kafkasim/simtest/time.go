@@ -53,12 +53,15 @@ func (e *Env) condition(s string) (func() bool, error) {
 	value, part, _ := strings.Cut(rest, ":")
 	n := 0
 	if _, err := fmt.Sscan(value, &n); err != nil {
-		return nil, fmt.Errorf("until=%s: want decided, settled, quorum, leader=2:orders-0, isr=2:orders-0, hw=5:orders-0 or running=1", s)
+		return nil, fmt.Errorf("until=%s: want decided, settled, quorum, leader=2:orders-0, isr=2:orders-0, hw=5:orders-0, stable=2:shop or running=1", s)
 	}
 	if name == "running" {
 		return func() bool {
 			return strings.HasPrefix(e.C.Broker(n).String(), fmt.Sprintf("broker %d: RUNNING,", n)) && !contains(e.C.Broker(n).String(), "fenced")
 		}, nil
+	}
+	if name == "stable" { // stable=2:shop: two members, and nothing to do
+		return e.stable(part, n), nil
 	}
 	topic, id, err := partition(part)
 	if err != nil {
