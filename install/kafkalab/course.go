@@ -50,6 +50,13 @@ func newCourseBuild() *cobra.Command {
 				}
 				fmt.Fprintln(cmd.OutOrStdout(), at)
 			}
+			sheet, _, _, err := author.BuildCheatSheet(dir)
+			if err != nil {
+				return err
+			}
+			if err := sheet.Write(filepath.Join(dir, "cheat-sheet.ipynb")); err != nil {
+				return err
+			}
 			return buildMap(dir, lessons)
 		},
 	}

@@ -131,7 +131,9 @@ func TestTheComparisonSeesWhatIsMissing(t *testing.T) {
 		t.Fatal("no screenshot to compare with")
 	}
 	for name, spoil := range map[string]func(*image.RGBA){
-		"white":     func(m *image.RGBA) { draw.Draw(m, image.Rect(0, 5, m.Bounds().Dx(), m.Bounds().Dy()/2+10), image.White, image.Point{}, draw.Src) },
+		"white": func(m *image.RGBA) {
+			draw.Draw(m, image.Rect(0, 5, m.Bounds().Dx(), m.Bounds().Dy()/2+10), image.White, image.Point{}, draw.Src)
+		},
 		"dark":      func(m *image.RGBA) { draw.Draw(m, m.Bounds(), image.Black, image.Point{}, draw.Src) },
 		"the same":  func(*image.RGBA) {},
 		"one shade": func(m *image.RGBA) { m.SetRGBA(3, 3, color.RGBA{9, 9, 9, 255}) },

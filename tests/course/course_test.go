@@ -87,6 +87,28 @@ func TestNotebooksAreMadeFromTheMasters(t *testing.T) {
 	}
 }
 
+// The cheat sheet is made from its examples and the doc comments, has an example for every verb, and each runs.
+func TestCheatSheet(t *testing.T) {
+	nb, sheet, verbs, err := author.BuildCheatSheet(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sheet.Missing(verbs["kafkasim"]) {
+		t.Errorf("%s has no example", name)
+	}
+	want, err := nb.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(folder, "cheat-sheet.ipynb")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("cheat-sheet.ipynb is not what its examples make (%v): go run ./install/kafkalab course build", err)
+	}
+	t.Chdir(t.TempDir())
+	if err := run(t.Context(), nb); err != nil {
+		t.Error(err)
+	}
+}
+
 // The map of the course has the tables that its masters make.
 func TestTheMapIsMadeFromTheMasters(t *testing.T) {
 	all := lessons(t)
