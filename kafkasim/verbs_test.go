@@ -76,6 +76,9 @@ func (r *chance) argument(t *testing.T, x reflect.Type) reflect.Value {
 	if x.Kind() == reflect.Pointer && x.Elem().Name() == "Cluster" {
 		return reflect.ValueOf(New(World{}))
 	}
+	if x == reflect.TypeFor[*Consumer]() {
+		return reflect.ValueOf(New(World{}).NewConsumer("elsewhere", Config{"group.id": "g"}))
+	}
 	list, ok := values[x]
 	if !ok {
 		t.Fatalf("no values for arguments of type %s: add some to `values`", x)
