@@ -103,12 +103,16 @@ func (b *board) applyLog(p *boardPartition, l *boardLog, c *view.Change) {
 // clientOf is the client that a change belongs to. A loss names none: it is the only producer's, if
 // there is only one.
 func (b *board) clientOf(c *view.Change) *boardClient {
-	if c.Client != "" {
+	switch c.Kind {
+	case view.Sent, view.Acked, view.Failed, view.Retried, view.Consumed, view.PositionSet:
 		return b.client(c.Client)
+	case view.Lost:
+	default:
+		return nil // a group, or a transactional id, is no client
 	}
 	var only *boardClient
 	for i := range b.clients {
-		if b.clients[i].producer && c.Kind == view.Lost {
+		if b.clients[i].producer {
 			if only != nil {
 				return nil
 			}

@@ -17,7 +17,7 @@ const (
 )
 
 // Log draws one partition's log on each of its replicas, the leader first: every record as a cell with its
-// key's letter and colour and what became of it, the high watermark as a blue bar, the log end, the epochs,
+// key's letter and colour and what became of it, the high watermark as a blue bar, a dashed one for the last stable offset where it lies before, the log end, the epochs,
 // and where consumers will read next. Point at a cell to read the record. Of a long log it shows the end.
 func Log(src view.Source, topic string, partition int) *Picture {
 	now, trace := look("Log", src)
@@ -114,6 +114,9 @@ func (l *logPicture) replica(r *view.Replica, y float64) {
 		p.text(after(left, says, 11.5, false), y+15, 11.5, "alarm", "out of ISR")
 	}
 	numbers := fmt.Sprintf("log start %d · high watermark %d · log end %d", r.LogStartOffset, r.HighWatermark, r.LogEndOffset)
+	if r.LastStable < r.HighWatermark && r.LastStable > 0 {
+		numbers = fmt.Sprintf("last stable offset %d · ", r.LastStable) + numbers
+	}
 	p.anchored(pictureWidth-2, y+15, 11, "end", "soft", numbers)
 	if down {
 		p.fade = 0.62
@@ -154,6 +157,9 @@ func (l *logPicture) strip(r *view.Replica, top float64) {
 	}
 	if at := r.HighWatermark; at >= l.from {
 		p.put(Shape{Kind: shapeFlag, Z: 4, X: l.x(at) - 1.5, Y: top - 5, H: stripHeight + 9, Tip: fmt.Sprintf("high watermark %d: consumers see what is below", at)})
+	}
+	if at := r.LastStable; at >= l.from && at < r.HighWatermark && at > 0 {
+		p.put(Shape{Kind: shapeLine, Z: 4, X: l.x(at) - 1.5, Y: top - 4, H: stripHeight + 8, Stroke: "hw", Thick: 2, Dash: dashed, Tip: fmt.Sprintf("last stable offset %d: read_committed reads what is below", at)})
 	}
 	if at := r.LogEndOffset; at >= l.from {
 		x := l.x(at) + 1.5
@@ -202,6 +208,9 @@ func (l *logPicture) describe() string {
 	for _, i := range l.order() {
 		r := &l.p.Logs[i]
 		fmt.Fprintf(&out, " On broker %d (%s%s): log start %d, high watermark %d, log end %d", r.Broker, r.Role, pick(r.InISR, "", ", out of the ISR"), r.LogStartOffset, r.HighWatermark, r.LogEndOffset)
+		if r.LastStable < r.HighWatermark && r.LastStable > 0 {
+			fmt.Fprintf(&out, ", last stable offset %d", r.LastStable)
+		}
 		var marks [3]int
 		for k := range r.Records {
 			marks[r.Records[k].Mark]++

@@ -11,7 +11,6 @@ import (
 // The measures of a quorum picture, in px.
 const (
 	quorumLeft  = 112
-	quorumLane  = 26
 	quorumRow   = 74
 	quorumCells = 36
 )
@@ -55,42 +54,25 @@ type term struct {
 // timeline draws a lane for each controller, and returns the y below.
 func (q *quorumPicture) timeline(y float64) float64 {
 	q.collect()
-	span := max(q.trace.To-q.trace.From, 1)
-	x := func(at int64) float64 {
-		return quorumLeft + float64(at-q.trace.From)/float64(span)*(pictureWidth-quorumLeft-4)
-	}
+	l := &lanes{pen: q.pen, from: q.trace.From, to: q.trace.To, left: quorumLeft}
 	for i := range q.now.Controllers {
-		q.pen.bold(2, y+float64(i*quorumLane)+15, 12, "ink", fmt.Sprintf("controller %d", q.now.Controllers[i].ID))
+		l.name(y+float64(i*laneHeight), fmt.Sprintf("controller %d", q.now.Controllers[i].ID))
 	}
 	for _, t := range q.terms {
-		top, width := y+float64(t.controller*quorumLane)+2, x(t.to)-x(t.from)
-		s := Shape{Kind: shapeRect, X: x(t.from), Y: top, W: max(width, 1), H: quorumLane - 8, R: 2, Fill: "box", Stroke: "line",
-			Tip: fmt.Sprintf("controller %d: %s, epoch %d, from %s to %s", q.now.Controllers[t.controller].ID, controllerText[t.state], t.epoch, ms(t.from), ms(t.to))}
-		label, tone := controllerText[t.state], "soft"
+		s := Shape{Fill: "box", Stroke: "line", Tip: fmt.Sprintf("controller %d: %s, epoch %d, %s", q.now.Controllers[t.controller].ID, controllerText[t.state], t.epoch, between(t.from, t.to))}
+		label, short, tone := controllerText[t.state], "", "soft"
 		switch t.state {
 		case ControllerActive, ControllerLeader:
 			s.Fill, s.Stroke = epochFill(t.epoch), "none"
-			label, tone = fmt.Sprintf("leads epoch %d", t.epoch), epochInk(t.epoch)
+			label, short, tone = fmt.Sprintf("leads epoch %d", t.epoch), fmt.Sprintf("epoch %d", t.epoch), epochInk(t.epoch)
 		case ControllerDown, ControllerPaused:
 			s.Fill, s.Dash, s.Stroke, tone = "boxDown", dashed, "faint", "alarm"
 		case ControllerCandidate, ControllerUnattached:
 			s.Stroke, tone = "alarm", "alarm"
 		}
-		q.pen.put(s)
-		if short, leads := strings.CutPrefix(label, "leads "); leads && width < 6.4*float64(len(label))+8 {
-			label = short
-		}
-		if width > 6*float64(len(label))+8 {
-			q.pen.text(x(t.from)+5, top+13, 11, tone, label)
-		}
+		l.bar(y+float64(t.controller*laneHeight), t.from, t.to, s, label, short, tone)
 	}
-	y += float64(len(q.now.Controllers)*quorumLane) + 2
-	q.pen.line(quorumLeft, y, pictureWidth-4, y, "line")
-	for i := range pick(q.trace.To > q.trace.From, 5, 1) {
-		at := q.trace.From + span*int64(i)/4
-		q.pen.anchored(x(at), y+14, 10.5, [...]string{"", "middle", "middle", "middle", "end"}[i], "soft", ms(at/100*100))
-	}
-	return y + 34
+	return l.axis(y + float64(len(q.now.Controllers)*laneHeight) + 2)
 }
 
 // epochFill is the colour of an epoch, epochInk that of letters on it.

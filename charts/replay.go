@@ -113,7 +113,8 @@ func moments(trace *view.Trace) []group {
 // isLoud is what loudness of 2 and more means for a kind.
 func isLoud(kind view.Kind) bool {
 	switch kind {
-	case view.Lost, view.Command, view.BrokerState, view.Truncated, view.Failed, view.PartitionState, view.BrokerFenced, view.ControllerState, view.Refused, view.Retried:
+	case view.Lost, view.Command, view.BrokerState, view.Truncated, view.Failed, view.PartitionState, view.BrokerFenced, view.ControllerState, view.Refused, view.Retried,
+		view.Rebalanced, view.CommitFailed, view.TransactionState, view.GroupState:
 		return true
 	}
 	return false

@@ -22,7 +22,9 @@ func (b *board) loudness(c *view.Change) int {
 		return 4
 	case view.PartitionState:
 		return b.partitionLoudness(c)
-	case view.BrokerFenced, view.Refused, view.Retried:
+	case view.Rebalanced, view.CommitFailed, view.TransactionState:
+		return 3
+	case view.BrokerFenced, view.Refused, view.Retried, view.GroupState:
 		return 2
 	case view.BecameLeader, view.BecameFollower, view.Acked, view.Consumed, view.PositionSet:
 		return 1
@@ -56,6 +58,10 @@ func (b *board) say(c *view.Change) string {
 		return fmt.Sprintf("The controller %s broker %d.", pick(c.A == 1, "fences", "unfences"), c.Broker)
 	case view.PartitionState:
 		return b.sayPartition(c)
+	case view.Rebalanced:
+		return b.sayRebalanced(c)
+	case view.LastStable:
+		return fmt.Sprintf("Broker %d moves the last stable offset of %s from %d to %d.", c.Broker, partition, c.B, c.A)
 	case view.BecameLeader:
 		return fmt.Sprintf("Broker %d leads %s in epoch %d; its log ends at %d.", c.Broker, partition, c.A, c.B)
 	case view.BecameFollower:
@@ -76,6 +82,14 @@ func (b *board) say(c *view.Change) string {
 
 func sayClient(c *view.Change, partition string) string {
 	switch c.Kind {
+	case view.GroupState:
+		return fmt.Sprintf("Group %s is %s in generation %d, with %s.", c.Client, c.Text, c.A, count(c.B, "member", "members"))
+	case view.OffsetCommitted:
+		return fmt.Sprintf("Group %s has committed offset %d of %s.", c.Client, c.A, partition)
+	case view.CommitFailed:
+		return fmt.Sprintf("%s cannot commit: %s.", c.Client, c.Text)
+	case view.TransactionState:
+		return fmt.Sprintf("Transaction %s is %s.", c.Client, c.Text)
 	case view.Sent:
 		return fmt.Sprintf("%s sends %s to %s.", c.Client, count(c.A, "record", "records"), partition)
 	case view.Acked:
@@ -142,6 +156,21 @@ func (b *board) sayPartition(c *view.Change) string {
 		return ""
 	}
 	return fmt.Sprintf("Controller, %s: %s.", p.name, strings.Join(parts, "; "))
+}
+
+// sayRebalanced tells what a consumer was given, or lost.
+func (b *board) sayRebalanced(c *view.Change) string {
+	var names []string
+	for _, i := range c.List {
+		if i >= 0 && i < len(b.partitions) {
+			names = append(names, b.partitions[i].name)
+		}
+	}
+	if len(names) > 8 {
+		names = append(names[:8], count(len(names)-8, "more", "more"))
+	}
+	what := map[string]string{"assigned": "is given", "revoked": "gives up", "lost": "has lost"}[c.Text]
+	return fmt.Sprintf("%s %s %s.", c.Client, what, listing(names))
 }
 
 func leaderText(leader int) string {

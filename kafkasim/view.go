@@ -232,7 +232,7 @@ func (c *Cluster) replica(id machine.NodeID, tp machine.TopicPartition) *machine
 func (c *Cluster) viewReplica(id machine.NodeID, r *machine.Replica, reg *machine.PartitionRegistration, records int) view.Replica {
 	v := view.Replica{
 		Broker: int(id), Role: r.Role.String(), InISR: slices.Contains(reg.ISR, id), LeaderEpoch: int(r.LeaderEpoch),
-		LogStartOffset: r.Log.LogStart, HighWatermark: r.Log.HighWatermark, LogEndOffset: r.Log.End,
+		LogStartOffset: r.Log.LogStart, HighWatermark: r.Log.HighWatermark, LogEndOffset: r.Log.End, LastStable: r.Log.LastStable(),
 	}
 	for _, e := range r.Log.Epochs {
 		v.Epochs = append(v.Epochs, view.EpochStart{Epoch: int(e.Epoch), StartOffset: e.StartOffset})

@@ -354,6 +354,7 @@ func symbols2() map[string]reflect.Value {
 
 func symbols3() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Assignment":      reflect.ValueOf(p3.Assignment),
 		"Band":            reflect.ValueOf((*p3.Band)(nil)),
 		"Batches":         reflect.ValueOf(p3.Batches),
 		"BrokerDelta":     reflect.ValueOf((*p3.BrokerDelta)(nil)),
@@ -397,6 +398,7 @@ func symbols3() map[string]reflect.Value {
 		"Still":           reflect.ValueOf(p3.Still),
 		"Throughput":      reflect.ValueOf(p3.Throughput),
 		"Tick":            reflect.ValueOf(p3.Tick),
+		"Transaction":     reflect.ValueOf(p3.Transaction),
 		"UsageError":      reflect.ValueOf((*p3.UsageError)(nil)),
 		"VMark":           reflect.ValueOf((*p3.VMark)(nil)),
 		"Warm":            reflect.ValueOf(p3.Warm),

@@ -84,6 +84,7 @@ type Replica struct {
 	LogStartOffset int64
 	HighWatermark  int64
 	LogEndOffset   int64
+	LastStable     int64        // last stable offset: where read_committed ends (R1.2); as this broker has it
 	Epochs         []EpochStart // the leader-epoch cache (R1.5)
 	Records        []Record     // from LogStartOffset, every record that the log holds
 	Segments       []Segment    // oldest first

@@ -63,6 +63,9 @@ func everyPicture() []drawn {
 	add("page-one-record", charts.Page(one))
 	add("page-crowded", charts.Page(many))
 	add("widget-crowded", charts.Widget(many))
+	add("assignment-normal", charts.Assignment(scaling()))
+	add("transaction-normal", charts.Transaction(transactions()))
+	add("replay-group", charts.Replay(scaling()))
 	crash := leaderCrash()
 	add("messages-crash", charts.Messages(crash, charts.Filter{From: 20 * time.Millisecond, To: 40 * time.Millisecond, Words: "orders-0"}))
 	return all

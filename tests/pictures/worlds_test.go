@@ -176,3 +176,37 @@ func widgetRun(acks string) *kafkasim.Cluster {
 	c.Ticks(12)
 	return c
 }
+
+// scaling is a group that grows to four members on three partitions, and loses one.
+func scaling() *kafkasim.Cluster {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 7, Config: kafkasim.Config{"group.initial.rebalance.delay.ms": 0, "offsets.topic.num.partitions": 1}})
+	c.CreateTopic("orders", 3, 3, nil)
+	c.NewProducer("checkout", nil).Every(50*time.Millisecond, "orders", "a", "b", "c", "d", "e")
+	for i := range 4 {
+		x := c.NewConsumer(fmt.Sprintf("c%d", i+1), kafkasim.Config{"group.id": "shop", "auto.offset.reset": "earliest", "session.timeout.ms": 6000})
+		x.Subscribe("orders").Work(kafkasim.Work{PerRecord: time.Millisecond, Commit: "after"})
+		c.RunFor(4 * time.Second)
+	}
+	c.Consumer("c1").Crash()
+	c.RunFor(10 * time.Second)
+	return c
+}
+
+// transactions is a producer that commits one transaction, aborts one, and has one open.
+func transactions() *kafkasim.Cluster {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 4, Config: kafkasim.Config{"transaction.state.log.num.partitions": 1}})
+	c.CreateTopic("orders", 2, 3, nil)
+	p := c.NewProducer("checkout", kafkasim.Config{"transactional.id": "checkout-1"})
+	for i, end := range []func() *kafkasim.TxnOutcome{p.Commit, p.Abort, nil} {
+		p.Begin()
+		for k := range 4 {
+			p.SendRecord(kafkasim.Record{Topic: "orders", Partition: k % 2, Key: fmt.Sprint("user-", k), Value: fmt.Sprint(i)})
+			c.RunFor(6 * time.Millisecond)
+		}
+		if end != nil {
+			end()
+		}
+		c.RunFor(20 * time.Millisecond)
+	}
+	return c
+}
