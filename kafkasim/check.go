@@ -157,6 +157,9 @@ func (c *Cluster) Check() *Verdict {
 		if i.number == 27 && len(c.s.Controllers) == 1 {
 			continue // nobody to agree with
 		}
+		if i.number >= 28 && i.number < 40 && !c.hasTransactions() {
+			continue
+		}
 		if i.number >= 40 && !c.hasGroups() {
 			continue
 		}
@@ -184,6 +187,11 @@ func (c *Cluster) Check() *Verdict {
 		v.Watched = append(v.Watched, fmt.Sprintf("    watched through %s", plural(c.watch.events, "event")))
 	}
 	return v
+}
+
+// hasTransactions tells whether any producer is transactional.
+func (c *Cluster) hasTransactions() bool {
+	return slices.ContainsFunc(c.s.Producers, func(p machine.Producer) bool { return p.Config.TransactionalID != "" })
 }
 
 // hasGroups tells whether any consumer has a group.
