@@ -208,6 +208,13 @@ func copied(b *partlog.Batch, shared map[*byte][]view.Record) []view.Record {
 func viewRecords(b *partlog.Batch, from int64) []view.Record {
 	skip := int(max(from-b.BaseOffset, 0))
 	out := make([]view.Record, 0, max(b.Records.Len()-skip, 0))
+	if m, marker := b.Marker(); marker && skip == 0 { // no application sees it
+		text := "ABORT marker"
+		if m.Commit {
+			text = "COMMIT marker"
+		}
+		return append(out, view.Record{Offset: b.BaseOffset, LeaderEpoch: int(b.LeaderEpoch), Value: text, NullKey: true, Timestamp: b.MaxTimestamp})
+	}
 	for r := b.Records.From(skip); r.Next(); {
 		out = append(out, view.Record{Offset: b.BaseOffset + int64(r.Place()), LeaderEpoch: int(b.LeaderEpoch), Key: r.Key, Value: r.Value,
 			NullKey: r.Flags&partlog.NullKey != 0, Timestamp: r.Timestamp})

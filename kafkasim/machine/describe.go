@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"kafkalab/kafkasim/partlog"
 )
@@ -178,7 +179,11 @@ func (s *State) fetchWords(r FetchResult) string {
 	var records []partlog.Record
 	n := 0
 	for i := range r.Batches {
-		records = firstRecords(records, &r.Batches[i].Records)
+		if m, marker := r.Batches[i].Marker(); marker {
+			records = append(records, partlog.Record{Value: outcome(m.Commit) + " marker", Flags: partlog.NullKey})
+		} else {
+			records = firstRecords(records, &r.Batches[i].Records)
+		}
 		n += r.Batches[i].Records.Live()
 	}
 	return fmt.Sprintf("%s %s hw=%d", name, recordList(records, n), r.HighWatermark)
@@ -225,8 +230,11 @@ func recordWord(r *partlog.Record) string {
 	return short(r.Key) + "=" + value
 }
 
-// short keeps a text within a line.
+// short keeps a text within a line. Of bytes that are no text only the number is told.
 func short(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == utf8.RuneError }) {
+		return fmt.Sprintf("<%d bytes>", len(s))
+	}
 	r := []rune(s)
 	if len(r) > 24 {
 		return string(r[:23]) + "…"

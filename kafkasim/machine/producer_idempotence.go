@@ -115,7 +115,7 @@ func (p *Producer) sequenceFailed(part *AccPart, slot int32, why Code, refused b
 		return
 	}
 	part.unnumber(slot)
-	if refused || why == OUT_OF_ORDER_SEQUENCE_NUMBER {
+	if (refused || why == OUT_OF_ORDER_SEQUENCE_NUMBER) && !p.transactional() { // whose transaction ends by it
 		p.renumber(part)
 	}
 }

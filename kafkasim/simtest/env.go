@@ -104,6 +104,8 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return e.table(args)
 	case "describe": // describe [orders]: kafka-topics.sh --describe
 		return e.describe(args)
+	case "transactions": // transactions list | describe ID | describe-producers orders-0 | find-hanging: kafka-transactions.sh
+		return e.transactions(args)
 	case "quorum": // quorum: kafka-metadata-quorum.sh describe --status and --replication
 		return e.quorum(), nil
 	case "dump": // dump orders-0 [2] [short]: kafka-dump-log.sh --print-data-log, of the leader or of a broker
@@ -161,7 +163,7 @@ func (e *Env) verb(a Args) (string, error) {
 	if e.C == nil && name != "cluster" && name != "page" && name != "widget" {
 		return "", fmt.Errorf("the first line of a story is cluster, page or widget, not %q", name)
 	}
-	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.groupVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
+	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.transactionVerb, e.groupVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
 		if out, ok, err := group(name, a); ok || err != nil {
 			return out, err
 		}
