@@ -154,3 +154,53 @@ func TestOnePollJoinsAGroup(t *testing.T) {
 		t.Errorf("%v, want the record", got)
 	}
 }
+
+// O-9, G-81, G-83: offsets are reset and groups deleted while they have no members.
+func TestGroupAdministration(t *testing.T) {
+	c := groupWorld()
+	c.CreateTopic("orders", 2, 3, nil)
+	p := c.NewProducer("p", nil)
+	for i := range 20 {
+		p.SendRecord(Record{Topic: "orders", Partition: i % 2, Value: "v"})
+	}
+	c1 := member(c, "c1", "shop").Subscribe("orders").Work(Work{})
+	c.RunFor(10 * time.Second)
+	if r := c.ResetOffsets("shop", "orders", "--to-earliest"); r.Error == "" || r.Execute().Error == "" {
+		t.Errorf("a group with members: %v", r)
+	}
+	if r := c.DeleteGroup("shop"); r.Error != "NON_EMPTY_GROUP" {
+		t.Errorf("a group with members: %v", r)
+	}
+	if r := c.DeleteOffsets("shop", "orders"); r.Error != "GROUP_SUBSCRIBED_TO_TOPIC" {
+		t.Errorf("a topic with subscribers: %v", r)
+	}
+	c1.Close()
+	c.RunFor(time.Second)
+	if got, want := c.ResetOffsets("shop", "orders", "--shift-by -3").String(), "\nGROUP           TOPIC           PARTITION  NEW-OFFSET\nshop            orders          0          7\nshop            orders          1          7\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for to, want := range map[string]int64{"--to-earliest": 0, "--to-latest": 10, "--to-current": 10, "--to-offset 4": 4, "--to-offset 400": 10, "--shift-by -30": 0} {
+		if got := c.ResetOffsets("shop", "orders", to).New[0]; got != want {
+			t.Errorf("%s: %d, want %d", to, got, want)
+		}
+	}
+	if r := c.ResetOffsets("shop", "orders", "--to-offset 4").Execute(); r.Error != "" {
+		t.Error(r)
+	}
+	if lag := c.Group("shop").Lag(); lag.Total != 12 {
+		t.Errorf("%v", lag)
+	}
+	if r := c.DeleteGroup("shop"); r.Error != "" {
+		t.Error(r)
+	}
+	c.RunFor(time.Second)
+	if g := c.Group("shop"); g.Error != "GROUP_ID_NOT_FOUND" {
+		t.Errorf("%v", g)
+	}
+	if r := c.DeleteGroup("nosuch"); r.Error != "GROUP_ID_NOT_FOUND" {
+		t.Errorf("%v", r)
+	}
+	if again := c.Fork(); again.Hash() != c.Hash() {
+		t.Error("a fork differs")
+	}
+}
