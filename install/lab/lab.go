@@ -79,7 +79,7 @@ func library(o Options) goeval.Library {
 		Symbols: symbols,
 		Exports: exports,
 		Imports: map[string]string{"kafkasim": "kafkalab/kafkasim", "charts": "kafkalab/charts", "lesson": "kafkalab/kafkasim/lesson",
-			"registry": "kafkalab/kafkasim/registry"},
+			"registry": "kafkalab/kafkasim/registry", "connect": "kafkalab/kafkasim/connect"},
 		Hints: []goeval.Hint{{
 			Func: "kafkalab/kafkasim.Config", Arg: -1, Texts: properties,
 		}},
