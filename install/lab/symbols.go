@@ -8,9 +8,10 @@ import (
 	p2 "github.com/go-echarts/go-echarts/v2/types"
 	p3 "kafkalab/charts"
 	p4 "kafkalab/kafkasim"
-	p5 "kafkalab/kafkasim/lesson"
-	p6 "kafkalab/kafkasim/registry"
-	p7 "kafkalab/kafkasim/view"
+	p5 "kafkalab/kafkasim/connect"
+	p6 "kafkalab/kafkasim/lesson"
+	p7 "kafkalab/kafkasim/registry"
+	p8 "kafkalab/kafkasim/view"
 	"reflect"
 )
 
@@ -20,9 +21,10 @@ var symbols = map[string]func() map[string]reflect.Value{
 	"github.com/go-echarts/go-echarts/v2/types":  symbols2,
 	"kafkalab/charts":            symbols3,
 	"kafkalab/kafkasim":          symbols4,
-	"kafkalab/kafkasim/lesson":   symbols5,
-	"kafkalab/kafkasim/registry": symbols6,
-	"kafkalab/kafkasim/view":     symbols7,
+	"kafkalab/kafkasim/connect":  symbols5,
+	"kafkalab/kafkasim/lesson":   symbols6,
+	"kafkalab/kafkasim/registry": symbols7,
+	"kafkalab/kafkasim/view":     symbols8,
 }
 
 func symbols0() map[string]reflect.Value {
@@ -476,72 +478,87 @@ func symbols4() map[string]reflect.Value {
 
 func symbols5() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Begin":    reflect.ValueOf(p5.Begin),
-		"Case":     reflect.ValueOf(p5.Case),
-		"Check":    reflect.ValueOf(p5.Check),
-		"Export":   reflect.ValueOf(p5.Export),
-		"Glossary": reflect.ValueOf(p5.Glossary),
-		"Hint":     reflect.ValueOf(p5.Hint),
-		"Note":     reflect.ValueOf((*p5.Note)(nil)),
-		"Outcome":  reflect.ValueOf((*p5.Outcome)(nil)),
-		"Overview": reflect.ValueOf((*p5.Overview)(nil)),
-		"Predict":  reflect.ValueOf(p5.Predict),
-		"Progress": reflect.ValueOf(p5.Progress),
-		"Quiz":     reflect.ValueOf(p5.Quiz),
-		"Reset":    reflect.ValueOf(p5.Reset),
-		"Reveal":   reflect.ValueOf(p5.Reveal),
-		"Solution": reflect.ValueOf(p5.Solution),
-		"Use":      reflect.ValueOf(p5.Use),
+		"Connect":     reflect.ValueOf((*p5.Connect)(nil)),
+		"Database":    reflect.ValueOf((*p5.Database)(nil)),
+		"ItemStatus":  reflect.ValueOf((*p5.ItemStatus)(nil)),
+		"New":         reflect.ValueOf(p5.New),
+		"NewDatabase": reflect.ValueOf(p5.NewDatabase),
+		"Row":         reflect.ValueOf((*p5.Row)(nil)),
+		"Standalone":  reflect.ValueOf(p5.Standalone),
+		"Status":      reflect.ValueOf((*p5.Status)(nil)),
+		"Table":       reflect.ValueOf((*p5.Table)(nil)),
+		"Worker":      reflect.ValueOf((*p5.Worker)(nil)),
 	}
 }
 
 func symbols6() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Answer":   reflect.ValueOf((*p6.Answer)(nil)),
-		"Decoded":  reflect.ValueOf((*p6.Decoded)(nil)),
-		"Encoded":  reflect.ValueOf((*p6.Encoded)(nil)),
-		"Levels":   reflect.ValueOf(p6.Levels),
-		"New":      reflect.ValueOf(p6.New),
-		"Registry": reflect.ValueOf((*p6.Registry)(nil)),
-		"Version":  reflect.ValueOf((*p6.Version)(nil)),
-		"Versions": reflect.ValueOf((*p6.Versions)(nil)),
+		"Begin":    reflect.ValueOf(p6.Begin),
+		"Case":     reflect.ValueOf(p6.Case),
+		"Check":    reflect.ValueOf(p6.Check),
+		"Export":   reflect.ValueOf(p6.Export),
+		"Glossary": reflect.ValueOf(p6.Glossary),
+		"Hint":     reflect.ValueOf(p6.Hint),
+		"Note":     reflect.ValueOf((*p6.Note)(nil)),
+		"Outcome":  reflect.ValueOf((*p6.Outcome)(nil)),
+		"Overview": reflect.ValueOf((*p6.Overview)(nil)),
+		"Predict":  reflect.ValueOf(p6.Predict),
+		"Progress": reflect.ValueOf(p6.Progress),
+		"Quiz":     reflect.ValueOf(p6.Quiz),
+		"Reset":    reflect.ValueOf(p6.Reset),
+		"Reveal":   reflect.ValueOf(p6.Reveal),
+		"Solution": reflect.ValueOf(p6.Solution),
+		"Use":      reflect.ValueOf(p6.Use),
 	}
 }
 
 func symbols7() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"BatchState":           reflect.ValueOf((*p7.BatchState)(nil)),
-		"Broker":               reflect.ValueOf((*p7.Broker)(nil)),
-		"Change":               reflect.ValueOf((*p7.Change)(nil)),
-		"Cluster":              reflect.ValueOf((*p7.Cluster)(nil)),
-		"Consumer":             reflect.ValueOf((*p7.Consumer)(nil)),
-		"Controller":           reflect.ValueOf((*p7.Controller)(nil)),
-		"Cut":                  reflect.ValueOf((*p7.Cut)(nil)),
-		"EpochStart":           reflect.ValueOf((*p7.EpochStart)(nil)),
-		"Fate":                 reflect.ValueOf((*p7.Fate)(nil)),
-		"Flight":               reflect.ValueOf((*p7.Flight)(nil)),
-		"Group":                reflect.ValueOf((*p7.Group)(nil)),
-		"GroupMember":          reflect.ValueOf((*p7.GroupMember)(nil)),
-		"GroupOffset":          reflect.ValueOf((*p7.GroupOffset)(nil)),
-		"Kind":                 reflect.ValueOf((*p7.Kind)(nil)),
-		"Mark":                 reflect.ValueOf((*p7.Mark)(nil)),
-		"Message":              reflect.ValueOf((*p7.Message)(nil)),
-		"MetadataRecord":       reflect.ValueOf((*p7.MetadataRecord)(nil)),
-		"Partition":            reflect.ValueOf((*p7.Partition)(nil)),
-		"PartitionName":        reflect.ValueOf((*p7.PartitionName)(nil)),
-		"Position":             reflect.ValueOf((*p7.Position)(nil)),
-		"Producer":             reflect.ValueOf((*p7.Producer)(nil)),
-		"ProducerBatch":        reflect.ValueOf((*p7.ProducerBatch)(nil)),
-		"ProducerLimits":       reflect.ValueOf((*p7.ProducerLimits)(nil)),
-		"Record":               reflect.ValueOf((*p7.Record)(nil)),
-		"Replica":              reflect.ValueOf((*p7.Replica)(nil)),
-		"Segment":              reflect.ValueOf((*p7.Segment)(nil)),
-		"Source":               reflect.ValueOf((*p7.Source)(nil)),
-		"Topic":                reflect.ValueOf((*p7.Topic)(nil)),
-		"Trace":                reflect.ValueOf((*p7.Trace)(nil)),
-		"Transaction":          reflect.ValueOf((*p7.Transaction)(nil)),
-		"TransactionPartition": reflect.ValueOf((*p7.TransactionPartition)(nil)),
-		"Wire":                 reflect.ValueOf((*p7.Wire)(nil)),
-		"WireSource":           reflect.ValueOf((*p7.WireSource)(nil)),
+		"Answer":   reflect.ValueOf((*p7.Answer)(nil)),
+		"Decoded":  reflect.ValueOf((*p7.Decoded)(nil)),
+		"Encoded":  reflect.ValueOf((*p7.Encoded)(nil)),
+		"Levels":   reflect.ValueOf(p7.Levels),
+		"New":      reflect.ValueOf(p7.New),
+		"Registry": reflect.ValueOf((*p7.Registry)(nil)),
+		"Version":  reflect.ValueOf((*p7.Version)(nil)),
+		"Versions": reflect.ValueOf((*p7.Versions)(nil)),
+	}
+}
+
+func symbols8() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"BatchState":           reflect.ValueOf((*p8.BatchState)(nil)),
+		"Broker":               reflect.ValueOf((*p8.Broker)(nil)),
+		"Change":               reflect.ValueOf((*p8.Change)(nil)),
+		"Cluster":              reflect.ValueOf((*p8.Cluster)(nil)),
+		"Consumer":             reflect.ValueOf((*p8.Consumer)(nil)),
+		"Controller":           reflect.ValueOf((*p8.Controller)(nil)),
+		"Cut":                  reflect.ValueOf((*p8.Cut)(nil)),
+		"EpochStart":           reflect.ValueOf((*p8.EpochStart)(nil)),
+		"Fate":                 reflect.ValueOf((*p8.Fate)(nil)),
+		"Flight":               reflect.ValueOf((*p8.Flight)(nil)),
+		"Group":                reflect.ValueOf((*p8.Group)(nil)),
+		"GroupMember":          reflect.ValueOf((*p8.GroupMember)(nil)),
+		"GroupOffset":          reflect.ValueOf((*p8.GroupOffset)(nil)),
+		"Kind":                 reflect.ValueOf((*p8.Kind)(nil)),
+		"Mark":                 reflect.ValueOf((*p8.Mark)(nil)),
+		"Message":              reflect.ValueOf((*p8.Message)(nil)),
+		"MetadataRecord":       reflect.ValueOf((*p8.MetadataRecord)(nil)),
+		"Partition":            reflect.ValueOf((*p8.Partition)(nil)),
+		"PartitionName":        reflect.ValueOf((*p8.PartitionName)(nil)),
+		"Position":             reflect.ValueOf((*p8.Position)(nil)),
+		"Producer":             reflect.ValueOf((*p8.Producer)(nil)),
+		"ProducerBatch":        reflect.ValueOf((*p8.ProducerBatch)(nil)),
+		"ProducerLimits":       reflect.ValueOf((*p8.ProducerLimits)(nil)),
+		"Record":               reflect.ValueOf((*p8.Record)(nil)),
+		"Replica":              reflect.ValueOf((*p8.Replica)(nil)),
+		"Segment":              reflect.ValueOf((*p8.Segment)(nil)),
+		"Source":               reflect.ValueOf((*p8.Source)(nil)),
+		"Topic":                reflect.ValueOf((*p8.Topic)(nil)),
+		"Trace":                reflect.ValueOf((*p8.Trace)(nil)),
+		"Transaction":          reflect.ValueOf((*p8.Transaction)(nil)),
+		"TransactionPartition": reflect.ValueOf((*p8.TransactionPartition)(nil)),
+		"Wire":                 reflect.ValueOf((*p8.Wire)(nil)),
+		"WireSource":           reflect.ValueOf((*p8.WireSource)(nil)),
 	}
 }
