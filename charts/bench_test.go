@@ -40,6 +40,25 @@ func BenchmarkISRSize(b *testing.B) {
 	benchmarkPicture(b, func() *Picture { return ISRSize(w) })
 }
 
+// What a protocol picture of a lesson costs: laid out and written as SVG.
+func BenchmarkSVG(b *testing.B) {
+	w, widget := below(), widget()
+	for name, draw := range map[string]func() *Picture{
+		"Cluster": func() *Picture { return Cluster(w) }, "Log": func() *Picture { return Log(w, "orders", 0) }, "Messages": func() *Picture { return Messages(w) },
+		"Segments": func() *Picture { return Segments(w, "orders", 0) }, "Quorum": func() *Picture { return Quorum(w) }, "Batches": func() *Picture { return Batches(w) },
+		"Replay": func() *Picture { return Replay(w) }, "Page": func() *Picture { return Page(w) }, "Widget": func() *Picture { return Widget(widget) },
+		"Assignment": func() *Picture { return Assignment(grouped()) }, "Transaction": func() *Picture { return Transaction(grouped()) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if draw().SVG() == "" {
+					b.Fatal("nothing was drawn")
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkLongReplay folds 100,000 moments.
 func BenchmarkLongReplay(b *testing.B) {
 	w := longStory(100_000)

@@ -98,6 +98,9 @@ func chips(keys []string, width float64) (list []chip, lines int) {
 
 // shorten keeps the beginning and the end of a long name: partitions differ at the end.
 func shorten(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
 	r := []rune(name)
 	if len(r) <= most {
 		return name

@@ -25,10 +25,10 @@ type Picture struct {
 
 // still is the drawn picture, made at most once. Copies of a Picture share it.
 type still struct {
-	once sync.Once
-	svg  string
-	png  []byte
-	err  error
+	draw, raster sync.Once
+	svg          string
+	png          []byte
+	err          error
 }
 
 // made counts the pictures of this process, so that two equal charts in one notebook have two ids.
@@ -68,22 +68,23 @@ func (p *Picture) String() string { return p.envelope.Alt }
 
 // SVG returns the still picture. It is "" when it could not be drawn; PNG says why.
 func (p *Picture) SVG() string {
-	p.make()
+	p.drawn()
 	return p.still.svg
 }
 
 // PNG returns the still picture at twice the size of its SVG, with a palette, on white.
 func (p *Picture) PNG() ([]byte, error) {
-	p.make()
-	return p.still.png, p.still.err
-}
-
-func (p *Picture) make() {
-	p.still.once.Do(func() {
-		if p.still.svg, p.still.err = p.draw(p.envelope.ID); p.still.err == nil {
+	p.drawn()
+	p.still.raster.Do(func() {
+		if p.still.err == nil {
 			p.still.png, p.still.err = svg.PNG(p.still.svg, pngScale)
 		}
 	})
+	return p.still.png, p.still.err
+}
+
+func (p *Picture) drawn() {
+	p.still.draw.Do(func() { p.still.svg, p.still.err = p.draw(p.envelope.ID) })
 }
 
 // MIMEBundle is the one display of a chart: the spec for the browser script, the PNG for

@@ -9,9 +9,12 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,7 +196,70 @@ func hostileCharts(t *testing.T) (all []sample, kinds []string) {
 		}
 		add(envelope, "png", m)
 	}
+	random := rand.New(rand.NewPCG(1, 2)) // the same charts in every run
+	for _, name := range []string{"high-watermark", "replay", "page", "messages"} {
+		for i := range 12 {
+			s := samples(t, name)[0]
+			var spec any
+			json.Unmarshal([]byte(s.envelope["spec"].(string)), &spec)
+			for range 1 + i%3 {
+				spec = mutate(random, spec)
+			}
+			data, err := json.Marshal(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.envelope["spec"], s.envelope["alt"] = strings.ReplaceAll(string(data), `"POLLUTE"`, `"__proto__"`), attacks[i%len(attacks)]
+			add(fmt.Sprintf("%s, mutation %d", name, i), "?", s.envelope) // drawn or shown as its picture, but never nothing
+		}
+	}
 	return all, kinds
+}
+
+// mutate changes one place of a value: another type, a number out of range, markup, too much of it, a field more.
+func mutate(random *rand.Rand, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		if len(keys) == 0 || random.IntN(6) == 0 {
+			v[[]string{"POLLUTE", "constructor", "formatter", "href", "onload", "style"}[random.IntN(6)]] = odd(random)
+			return v
+		}
+		k := keys[random.IntN(len(keys))]
+		v[k] = mutate(random, v[k])
+		return v
+	case []any:
+		if len(v) == 0 || random.IntN(5) == 0 {
+			return odd(random)
+		}
+		i := random.IntN(len(v))
+		v[i] = mutate(random, v[i])
+		return v
+	}
+	return odd(random)
+}
+
+// odd is a value that stands wrong almost everywhere.
+func odd(random *rand.Rand) any {
+	switch random.IntN(9) {
+	case 0:
+		return nil
+	case 1:
+		return -1e300
+	case 2:
+		return map[string]any{"toString": "x", "POLLUTE": map[string]any{"polluted": true}}
+	case 3:
+		return strings.Repeat("x", 400)
+	case 4:
+		return slices.Repeat([]any{0}, 30_000)
+	case 5:
+		return []any{map[string]any{}, nil, "NaN"}
+	case 6:
+		return true
+	case 7:
+		return 0.5
+	}
+	return attacks[random.IntN(len(attacks))]
 }
 
 // poison puts the attack into every free text of a spec; words of the schema's own stay, or it would be
