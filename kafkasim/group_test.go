@@ -204,3 +204,23 @@ func TestGroupAdministration(t *testing.T) {
 		t.Error("a fork differs")
 	}
 }
+
+// C-81, C-82: a slow group's lag grows while records come, and shrinks afterwards.
+func TestLagHistory(t *testing.T) {
+	c := groupWorld()
+	c.CreateTopic("orders", 1, 3, nil)
+	member(c, "c1", "shop", Config{"max.poll.records": 5, "enable.auto.commit": false}).Subscribe("orders").Work(Work{PerRecord: 50 * time.Millisecond, Commit: "after"})
+	c.RunFor(2 * time.Second)
+	p := c.NewProducer("p", nil).Every(20*time.Millisecond, "orders", "k")
+	c.RunFor(3 * time.Second)
+	p.Crash()
+	c.RunFor(10 * time.Second)
+	var most int64
+	h := c.LagHistory("shop", time.Second)
+	for _, x := range h.Points {
+		most = max(most, x.Total)
+	}
+	if last := h.Points[len(h.Points)-1]; most < 50 || last.Total != 0 || !last.Known {
+		t.Errorf("%v", h)
+	}
+}

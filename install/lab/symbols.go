@@ -433,6 +433,8 @@ func symbols4() map[string]reflect.Value {
 		"Hunt":                reflect.ValueOf((*p4.Hunt)(nil)),
 		"Hunted":              reflect.ValueOf((*p4.Hunted)(nil)),
 		"Lag":                 reflect.ValueOf((*p4.Lag)(nil)),
+		"LagHistory":          reflect.ValueOf((*p4.LagHistory)(nil)),
+		"LagPoint":            reflect.ValueOf((*p4.LagPoint)(nil)),
 		"Links":               reflect.ValueOf((*p4.Links)(nil)),
 		"Load":                reflect.ValueOf(p4.Load),
 		"Message":             reflect.ValueOf((*p4.Message)(nil)),

@@ -267,7 +267,7 @@ func (s *State) join(c *Consumer) {
 // subscription is what the member says to an assignor.
 func (c *Consumer) subscription(assignor string) Subscription {
 	m := &c.Group
-	p := Subscription{Topics: m.Topics, Owned: byTopic(c.assigned()), Generation: m.FormerIn - 1}
+	p := Subscription{Topics: m.Topics, Owned: byTopic(c.assigned()), Generation: m.FormerIn - 1, Rack: c.Config.ClientRack}
 	if assignor == assign.StickyName {
 		p.Sticky, p.Owned = true, m.Former
 	}

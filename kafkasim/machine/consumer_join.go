@@ -148,6 +148,7 @@ func (s *State) assignGroup(c *Consumer, a *JoinGroupResponse) []MemberAssignmen
 		}
 		g.Members = append(g.Members, m)
 	}
+	s.addRacks(&g)
 	result, _ := assign.Do(a.Protocol, &g)
 	if s.mutant(HandsOverAtOnce) && a.Protocol == assign.CooperativeStickyName {
 		result = assign.Sticky(&g)
@@ -160,6 +161,28 @@ func (s *State) assignGroup(c *Consumer, a *JoinGroupResponse) []MemberAssignmen
 		}
 	}
 	return out
+}
+
+// addRacks tells an assignor where replicas are, if any member says where it is itself (A-13, KIP-881). The leader's
+// metadata here name leaders only, so the replicas are those of the committed metadata.
+func (s *State) addRacks(g *assign.Group) {
+	if !slices.ContainsFunc(g.Members, func(m assign.Member) bool { return m.Rack != "" }) {
+		return
+	}
+	im := s.Metadata()
+	for i := range g.Topics {
+		t := &g.Topics[i]
+		topic := im.topic(t.Name)
+		for p := range t.Partitions {
+			var racks []string
+			if reg := im.partition(TopicPartition{topic, int32(p)}); reg != nil {
+				for _, id := range reg.Replicas {
+					racks = append(racks, s.rack(id))
+				}
+			}
+			t.Racks = append(t.Racks, racks)
+		}
+	}
 }
 
 // addTo adds a partition behind those of its topic, which come in order.

@@ -247,3 +247,16 @@ func TestGroupSlowConsumer(t *testing.T) {
 	}
 	g.expect("calls", g.calls(c1, calls), []string{"lost [orders-0 orders-1]", "assigned [orders-0 orders-1]"})
 }
+
+// range gives partitions to members in the rack of a replica, within the same numbers.
+func TestGroupRacks(t *testing.T) {
+	g := newGroups(t, offsetsOne, func(w *World) { w.Racks = []string{"a", "b", "c"} })
+	g.topic("orders", 1, []NodeID{1}, []NodeID{2}, []NodeID{3})
+	in := func(rack string) func(*config.Consumer) { return func(c *config.Consumer) { c.ClientRack = rack } }
+	c1, c2, c3 := g.member("c1", []string{"orders"}, in("c")), g.member("c2", []string{"orders"}, in("a")), g.member("c3", []string{"orders"}, in("b"))
+	g.runUntil(60_000*ms, "three members", func() bool { x := g.group(); return x != nil && len(x.Members) == 3 })
+	g.stable(1)
+	g.expect("c1 in rack c", g.has(c1), "orders-2")
+	g.expect("c2 in rack a", g.has(c2), "orders-0")
+	g.expect("c3 in rack b", g.has(c3), "orders-1")
+}
