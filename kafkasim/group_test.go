@@ -224,3 +224,21 @@ func TestLagHistory(t *testing.T) {
 		t.Errorf("%v", h)
 	}
 }
+
+// Settle waits for commits that are on their way.
+func TestSettleWaitsForCommits(t *testing.T) {
+	c := groupWorld()
+	c.CreateTopic("orders", 1, 3, nil)
+	p := c.NewProducer("p", nil)
+	p.Send("orders", "k", "v")
+	c1 := member(c, "c1", "shop", Config{"enable.auto.commit": false}).Subscribe("orders")
+	for len(c1.Poll(time.Second).Records) == 0 {
+	}
+	if r := c1.CommitAsync(); !r.Waiting {
+		t.Fatal(r)
+	}
+	c.Settle()
+	if lag := c.Group("shop").Lag().Of("orders", 0); lag != 0 {
+		t.Errorf("lag %d", lag)
+	}
+}

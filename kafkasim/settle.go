@@ -152,6 +152,8 @@ func housekeeping(p machine.Payload) bool {
 	switch p := p.(type) {
 	case machine.ProduceRequest, machine.ProduceResponse, machine.AlterPartitionRequest, machine.AlterPartitionResponse,
 		machine.BrokerRegistrationRequest, machine.BrokerRegistrationResponse,
+		machine.JoinGroupRequest, machine.JoinGroupResponse, machine.SyncGroupRequest, machine.SyncGroupResponse,
+		machine.LeaveGroupRequest, machine.LeaveGroupResponse, machine.OffsetCommitRequest, machine.OffsetCommitResponse,
 		machine.DeleteRecordsRequest, machine.DeleteRecordsResponse,
 		machine.AddPartitionsToTxnRequest, machine.EndTxnRequest, machine.WriteTxnMarkersRequest:
 		return false
