@@ -143,7 +143,7 @@ func TestALostWorkersTasksWait(t *testing.T) {
 		others := fmt.Sprint(k.Worker("w1").Has(), k.Worker("w3").Has())
 		k.Worker("w2").Crash()
 		k.RunFor(15 * time.Second)
-		if s := k.Status(); !s.Waiting || s.Item(had[0]).State != "UNASSIGNED" {
+		if s := k.Status(); s.Delay == 0 || s.Item(had[0]).State != "UNASSIGNED" {
 			t.Errorf("%s\n%s", s, s.Story())
 		}
 		if back {
@@ -155,7 +155,7 @@ func TestALostWorkersTasksWait(t *testing.T) {
 		}
 		k.RunFor(30 * time.Second)
 		s := k.Status()
-		if s.Waiting || s.Item(had[0]).State != "RUNNING" {
+		if s.Delay > 0 || s.Item(had[0]).State != "RUNNING" {
 			t.Errorf("after the delay: %s\n%s", s, s.Story())
 		}
 		if back && !slices.Equal(k.Worker("w2").Has(), had) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Status is what runs where, at one moment.
@@ -11,9 +12,11 @@ type Status struct {
 	Workers  []string // in words
 	Items    []ItemStatus
 	Rounds   int      // rebalances that have ended
-	Waiting  bool     // a rebalance goes on, or what a lost worker had waits for it
+	Waiting  bool     // a rebalance has begun and not ended, because not all members have heard of it
 	Database string   // rows of each table
 	Events   []string // what happened to the group
+	// Delay is how long what a lost worker had will still wait for it (scheduled.rebalance.max.delay.ms); 0 for nothing.
+	Delay time.Duration
 }
 
 // ItemStatus is the state of a connector or a task (K-12).
@@ -27,7 +30,10 @@ type ItemStatus struct {
 // Status is what runs where.
 func (k *Connect) Status() *Status {
 	s := &Status{Rounds: k.group.generation, Database: k.db.String(), Events: slices.Clone(k.group.events),
-		Waiting: k.group.pending || k.group.assignor.scheduled > 0}
+		Waiting: k.group.pending}
+	if at := k.group.assignor.scheduled; at > 0 {
+		s.Delay = max(at-k.now(), 0)
+	}
 	for _, w := range k.workers {
 		s.Workers = append(s.Workers, w.String())
 	}
@@ -75,6 +81,9 @@ func (s *Status) String() string {
 	}
 	if s.Waiting {
 		out = append(out, "a rebalance is under way")
+	}
+	if s.Delay > 0 {
+		out = append(out, fmt.Sprintf("what a lost worker had waits %v for it", s.Delay))
 	}
 	if s.Database != "" {
 		out = append(out, "rows: "+strings.ReplaceAll(s.Database, "\n", ", "))

@@ -204,7 +204,11 @@ func (r *Registry) Requests() int { return r.requests }
 // String says what the registry has.
 func (r *Registry) String() string {
 	r.catchUp()
-	rows := []string{fmt.Sprintf("schema registry: %d subjects, compatibility %s", len(r.store.subjects), r.store.levels[""])}
+	subjects := "subjects"
+	if len(r.store.subjects) == 1 {
+		subjects = "subject"
+	}
+	rows := []string{fmt.Sprintf("schema registry: %d %s, compatibility %s", len(r.store.subjects), subjects, r.store.levels[""])}
 	for _, name := range r.store.names() {
 		list := r.store.subject(name)
 		last := list[len(list)-1]

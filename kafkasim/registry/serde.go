@@ -55,8 +55,9 @@ func (r *Registry) Encode(subject, schema string, value any) *Encoded {
 		}
 		id = out.Answer.ID
 		r.written[cached] = id
+		r.known[id], _ = parse(schema) // the registry has just taken it
 	}
-	doc := r.document(id)
+	doc := r.known[id]
 	if doc.hasMap {
 		misuse(where, "the schema has a map, whose bytes would depend on the order of a Go map; use an array of records")
 	}
