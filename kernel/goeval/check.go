@@ -27,6 +27,7 @@ type checked struct {
 	old   map[string]types.Object // what the names meant before
 	back  map[string]bool         // names that mean again what they meant before
 	late  []*lateMethod
+	local int // how many types its functions declare
 }
 
 // definition is a name that a cell defines, and the statement that does.
@@ -81,6 +82,7 @@ func (e *Engine) check(p *parsed) (ok *checked, probs []problem) {
 		return nil, []problem{*prob}
 	}
 	c.takeLast()
+	c.numberTypes(b)
 	b.remember()
 	return c, nil
 }
@@ -103,12 +105,32 @@ func (c *checked) restore(e *Engine, which func(name string) bool) {
 
 // undo takes back everything that the cell changed: for a cell that never ran.
 func (c *checked) undo(e *Engine) {
+	e.localTypes -= c.local
 	c.restore(e, func(string) bool { return true })
 	for _, m := range c.late {
 		if m.added != nil {
 			dropMethod(m.added, m.method)
 		}
 	}
+}
+
+// numberTypes numbers the types that functions declare as the compiler does, in the order of the source: the
+// session is one package, its cells follow one another.
+func (c *checked) numberTypes(b *builder) {
+	var local []*types.TypeName
+	for _, obj := range c.unit.Info.Defs {
+		if t, ok := obj.(*types.TypeName); ok && t.Parent() != b.e.pkg.Scope() && !t.IsAlias() {
+			if _, param := t.Type().(*types.TypeParam); !param {
+				local = append(local, t)
+			}
+		}
+	}
+	sort.Slice(local, func(i, j int) bool { return b.offset(local[i].Pos()) < b.offset(local[j].Pos()) })
+	for i, t := range local {
+		rtype.SetNumber(t, b.e.localTypes+i+1)
+	}
+	c.local = len(local)
+	b.e.localTypes += c.local
 }
 
 // takeLast splits off the last expression of the cell.

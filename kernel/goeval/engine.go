@@ -60,6 +60,7 @@ type Engine struct {
 	dependents map[string]*dependent
 	older      map[string][]*source
 	fresh      map[string]*types.TypeName // types that the cell now checked declares anew, if it fails
+	localTypes int                        // how many types the functions of its cells declare; guarded by checking
 	running    *running
 	closed     bool
 }

@@ -124,5 +124,6 @@ func (e *Engine) forgetAll(run *exec.Run) {
 	dropChildren(e.pkg.Scope())
 	e.names, e.dots, e.types = map[string]string{}, nil, map[string]*typeDecl{}
 	e.dependents, e.older = map[string]*dependent{}, map[string][]*source{}
+	e.localTypes = 0
 	e.machine.Reset(e.pkg)
 }

@@ -50,6 +50,7 @@ func localInstance(t *types.Named, args []types.Type, name string) (made *types.
 		}
 	}
 	made = types.NewNamed(types.NewTypeName(t.Obj().Pos(), t.Obj().Pkg(), name, nil), nil, nil)
+	rtype.SameNumber(made.Obj(), t.Obj())
 	if locals.made == nil {
 		locals.made = map[*types.TypeName][]localType{}
 	}

@@ -38,7 +38,7 @@ func (s *Space) named(t *types.Named) reflect.Type {
 }
 
 // typeName is the name that the compiler gives: main.P, main.Pair[string,main.P].
-func typeName(t *types.Named) string { return namedText(t, (*types.Package).Name) }
+func typeName(t *types.Named) string { return shown.named(t) }
 
 // instanceName is the name without its package, with type arguments: Seq[string].
 func instanceName(t *types.Named) string {

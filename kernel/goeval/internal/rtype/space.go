@@ -140,9 +140,9 @@ func (s *Space) build(t types.Type) reflect.Type {
 	case *types.Signature:
 		return s.signature(t)
 	case *types.Struct:
-		return s.structType(t, typeText(t, (*types.Package).Name))
+		return s.structType(t, shown.text(t))
 	case *types.Interface:
-		return s.interfaceType(t, typeText(t, (*types.Package).Name), nil)
+		return s.interfaceType(t, shown.text(t), nil)
 	}
 	panic(&Refused{t.String(), "it has no run-time form"})
 }

@@ -5,11 +5,27 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// typeText is the compiler's name of a type, as %T shows it; packages are named by qual.
-func typeText(t types.Type, qual func(*types.Package) string) string {
-	text := func(t types.Type) string { return typeText(t, qual) }
+// naming is how a type is written: as %T shows it, or as it stands among the type arguments of a name, where
+// the linker tells types apart: with whole package paths, and more of them.
+type naming bool
+
+const (
+	shown naming = false
+	link  naming = true
+)
+
+func (n naming) pkg(p *types.Package) string {
+	if n == link {
+		return p.Path()
+	}
+	return p.Name()
+}
+
+// text is the compiler's name of a type.
+func (n naming) text(t types.Type) string {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
 		if t.Kind() == types.UnsafePointer {
@@ -17,41 +33,58 @@ func typeText(t types.Type, qual func(*types.Package) string) string {
 		}
 		return types.Typ[t.Kind()].Name()
 	case *types.Named:
-		return namedText(t, qual)
+		return n.named(t)
 	case *types.Pointer:
-		return "*" + text(t.Elem())
+		return "*" + n.text(t.Elem())
 	case *types.Slice:
-		return "[]" + text(t.Elem())
+		return "[]" + n.text(t.Elem())
 	case *types.Array:
-		return "[" + strconv.FormatInt(t.Len(), 10) + "]" + text(t.Elem())
+		return "[" + strconv.FormatInt(t.Len(), 10) + "]" + n.text(t.Elem())
 	case *types.Map:
-		return "map[" + text(t.Key()) + "]" + text(t.Elem())
+		return "map[" + n.text(t.Key()) + "]" + n.text(t.Elem())
 	case *types.Chan:
-		return chanText(t, text)
+		return chanText(t, n.text)
 	case *types.Signature:
-		return "func" + signatureText(t, text)
+		return "func" + signatureText(t, n.text)
 	case *types.Struct:
-		return structText(t, text)
+		return n.structure(t)
 	case *types.Interface:
-		return interfaceText(t, qual)
+		return n.iface(t)
 	}
 	return t.String()
 }
 
 // ArgumentText is the name of a type argument inside the compiler's name of an instance.
-func ArgumentText(t types.Type) string { return typeText(t, (*types.Package).Path) }
+func ArgumentText(t types.Type) string { return link.text(t) }
 
-func namedText(t *types.Named, qual func(*types.Package) string) string {
+// numbers are the places of the types that functions declare among all such types of their package.
+var numbers sync.Map // *types.TypeName to int
+
+// SetNumber says that obj is the n-th type, from 1, that a function of its package declares. The compiler
+// writes the number where such a type is a type argument.
+func SetNumber(obj *types.TypeName, n int) { numbers.Store(obj, n) }
+
+// SameNumber gives obj the number of of, of which it is an instance.
+func SameNumber(obj, of *types.TypeName) {
+	if n, ok := numbers.Load(of); ok {
+		numbers.Store(obj, n)
+	}
+}
+
+func (n naming) named(t *types.Named) string {
 	if t.Obj().Pkg() == nil {
 		return t.Obj().Name()
 	}
-	name := qual(t.Obj().Pkg()) + "." + t.Obj().Name()
+	name := n.pkg(t.Obj().Pkg()) + "." + t.Obj().Name()
+	if number, ok := numbers.Load(t.Obj()); ok && n == link {
+		name += "·" + strconv.Itoa(number.(int))
+	}
 	if t.TypeArgs().Len() == 0 {
 		return name
 	}
 	var args []string
 	for a := range t.TypeArgs().Types() {
-		args = append(args, typeText(a, (*types.Package).Path)) // arguments always have the whole path
+		args = append(args, link.text(a))
 	}
 	return name + "[" + strings.Join(args, ",") + "]"
 }
@@ -93,16 +126,23 @@ func signatureText(t *types.Signature, text func(types.Type) string) string {
 	return s + " (" + strings.Join(out, ", ") + ")"
 }
 
-func structText(t *types.Struct, text func(types.Type) string) string {
+func (n naming) structure(t *types.Struct) string {
 	if t.NumFields() == 0 {
 		return "struct {}"
 	}
 	var fields []string
 	for i := range t.NumFields() {
 		f := t.Field(i)
-		s := text(f.Type())
-		if !f.Embedded() {
-			s = f.Name() + " " + s
+		s := n.text(f.Type())
+		name := f.Name()
+		if n == link && !f.Exported() {
+			name = f.Pkg().Path() + "." + name
+		}
+		switch {
+		case !f.Embedded():
+			s = name + " " + s
+		case n == link && !namesItself(f):
+			s = name + " = " + s
 		}
 		if tag := t.Tag(i); tag != "" {
 			s += " " + strconv.Quote(tag)
@@ -112,7 +152,22 @@ func structText(t *types.Struct, text func(types.Type) string) string {
 	return "struct { " + strings.Join(fields, "; ") + " }"
 }
 
-func interfaceText(t *types.Interface, qual func(*types.Package) string) string {
+// namesItself reports whether an embedded field has the very name of its type, as the linker knows it: an alias,
+// an instance and a type of a function have not.
+func namesItself(f *types.Var) bool {
+	t := types.Unalias(f.Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	named, ok := t.(*types.Named)
+	if !ok || named.TypeArgs().Len() > 0 || named.Obj().Name() != f.Name() {
+		return false
+	}
+	_, local := numbers.Load(named.Obj())
+	return !local && (f.Exported() || named.Obj().Pkg() == f.Pkg())
+}
+
+func (n naming) iface(t *types.Interface) string {
 	if t.NumMethods() == 0 {
 		return "interface {}"
 	}
@@ -120,9 +175,9 @@ func interfaceText(t *types.Interface, qual func(*types.Package) string) string 
 	for m := range t.Methods() {
 		name := m.Name()
 		if !m.Exported() {
-			name = qual(m.Pkg()) + "." + name
+			name = n.pkg(m.Pkg()) + "." + name
 		}
-		ms = append(ms, name+signatureText(m.Signature(), func(t types.Type) string { return typeText(t, qual) }))
+		ms = append(ms, name+signatureText(m.Signature(), n.text))
 	}
 	sort.Strings(ms)
 	return "interface { " + strings.Join(ms, "; ") + " }"
