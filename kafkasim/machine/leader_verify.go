@@ -62,6 +62,9 @@ func (s *State) verify(b *Broker, e Event, m ProduceRequest, ask []TopicPartitio
 		i := slices.IndexFunc(m.Parts, func(p ProducePart) bool { return p.TP == tp })
 		v.Guards = append(v.Guards, b.replica(tp).guard(first.ProducerID, m.Parts[i].Batch.BaseSequence, &b.LastGuard))
 	}
+	if m.Version >= TransactionV2 {
+		v.Ask.Version = TransactionV2
+	}
 	b.Verifying = append(b.Verifying, v)
 	s.askCoordinators(b)
 }

@@ -9,6 +9,7 @@ type TransactionPart struct {
 	ProducerID    int64
 	ProducerEpoch int16
 	VerifyOnly    bool
+	Version       int8             // TransactionV2 when a partition leader asks for such a client
 	Partitions    []TopicPartition // sorted
 }
 

@@ -88,7 +88,7 @@ func (s *State) nextEpoch(b *Broker, x *CoordinatorShard, t *TransactionMetadata
 	}
 	t.begins(TxnEmpty)
 	next.State, next.Partitions, next.StartedMs, next.NextProducerID = TxnEmpty, nil, -1, -1
-	next.UpdatedMs, next.TimeoutMs, next.Version = s.Now/ms, m.TimeoutMs, TransactionV0
+	next.UpdatedMs, next.TimeoutMs = s.Now/ms, m.TimeoutMs
 	s.writeTransaction(b, x, TransactionWrite{Purpose: TxnInit, Next: next, From: e.From, Conn: e.Conn, Correlation: e.Correlation})
 }
 

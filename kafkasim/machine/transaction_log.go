@@ -172,3 +172,8 @@ func (s *State) TransactionRecordWords(r *partlog.Record) (key, value string, ok
 	return key, fmt.Sprintf("producerId:%d,producerEpoch:%d,state=%s,partitions=[%s],txnLastUpdateTimestamp=%d,txnTimeoutMs=%d",
 		t.ProducerID, t.ProducerEpoch, t.State, parts, t.UpdatedMs, t.TimeoutMs), true
 }
+
+// ReadTransaction reads a record of __transaction_state; false when it is none.
+func (s *State) ReadTransaction(r *partlog.Record) (TransactionMetadata, bool) {
+	return readTransaction(s.Metadata(), r)
+}

@@ -136,7 +136,7 @@ func (s *State) onTxnOffsetCommitAsked(b *Broker, e Event, m TxnOffsetCommitRequ
 	}
 	b.LastAdd++
 	b.Verifying = append(b.Verifying, Verification{Number: b.LastAdd, From: e.From, Conn: e.Conn, Correlation: e.Correlation, Request: Later{m}, Version: version,
-		Ask: TransactionPart{ID: m.TransactionalID, ProducerID: m.ProducerID, ProducerEpoch: m.ProducerEpoch, VerifyOnly: version < TransactionV2,
+		Ask: TransactionPart{ID: m.TransactionalID, ProducerID: m.ProducerID, ProducerEpoch: m.ProducerEpoch, VerifyOnly: version < TransactionV2, Version: version &^ TransactionV1,
 			Partitions: []TopicPartition{x.TP}},
 		Guards: []uint64{b.replica(x.TP).guard(m.ProducerID, 0, &b.LastGuard)},
 		Until:  s.Now + s.World.Broker.Transactions.AddBackoffMaxMs*ms})

@@ -59,6 +59,7 @@ func (s *State) beginAdd(b *Broker, p *TransactionPart, w TransactionWrite) (cod
 		return NONE, false
 	}
 	next := t.begins(TxnOngoing)
+	next.Version = p.Version
 	next.Partitions = withPartitions(t.Partitions, p.Partitions)
 	if next.UpdatedMs = s.Now / ms; t.State != TxnOngoing {
 		next.StartedMs = next.UpdatedMs

@@ -164,6 +164,10 @@ func (r *replay) dumpLog(op Operation, saw json.RawMessage) error {
 			}
 			s.PID = r.pids[b.ProducerID]
 			s.Seq = []int32{b.BaseSequence, b.BaseSequence + b.Records.Count - 1}
+			s.Txn = b.Transactional
+			if m, ok := b.Marker(); ok {
+				s.Seq, s.Records, s.Control = nil, nil, map[bool]string{true: "COMMIT", false: "ABORT"}[m.Commit]
+			}
 		}
 		got = append(got, s)
 		return true

@@ -69,6 +69,12 @@ var operations = map[string]func(*replay, Operation, json.RawMessage) error{
 	"controllerLogWords":             func(*replay, Operation, json.RawMessage) error { return nil }, // nothing was kept of it
 	"initProducerIdRaw":              (*replay).initProducerID,
 
+	"initProducerId":           (*replay).initTransactional,
+	"endTxn":                   (*replay).endTxn,
+	"views":                    (*replay).isolationViews,
+	"transactionState":         (*replay).transactionState,
+	"nonTxnBatchOfTxnProducer": (*replay).plainBatchOfTxnProducer,
+
 	"raiseLeaderEpochs": (*replay).raiseLeaderEpochs,
 	"craftLogs":         (*replay).craftLogs,
 	"truncationResult":  (*replay).truncationResult,

@@ -142,6 +142,8 @@ type batchSnapshot struct {
 	PID         string `json:"pid"`
 	Seq         []int32
 	Records     []string
+	Txn         bool
+	Control     string // COMMIT or ABORT
 }
 
 func sorted(ids []int) []int {

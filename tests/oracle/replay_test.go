@@ -40,6 +40,8 @@ type replay struct {
 	pids        map[int64]string // the recording's names for producer ids, by order of appearance
 	session     int32            // the recording's session S1
 	groups      *groupReplay
+	txns        map[string]*txnReplay // by transactional id
+	lastTxn     string
 	readers     []int32 // fc1's consumers
 	pause       int64   // ms before each batch, so that it begins a segment
 }

@@ -26,6 +26,9 @@ func (r *replay) produce(op Operation, saw json.RawMessage) error {
 	}
 	tp := r.tp(op)
 	to := int(op.num("toBroker", int64(r.leader(tp))))
+	if op.has("txn") {
+		return r.produceTxn(op, saw)
+	}
 	if op.has("seq") {
 		return r.byHand(op, int16(op.num("producerEpoch", 0)), int32(op.num("seq", 0)), op.strs("values"), saw)
 	}
