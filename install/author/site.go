@@ -30,3 +30,15 @@ func Index(title, about string, pages []Page) ([]byte, error) {
 	nb.Cells = append(nb.Cells, cell(notebook.Markdown, "index", b.String()))
 	return notebook.Export(nb, notebook.ExportOptions{Title: title})
 }
+
+// LinkPages turns a notebook's links to other notebooks of its folder into links to their pages.
+func LinkPages(nb *notebook.Notebook, names []string) {
+	for _, c := range nb.Cells {
+		if c.Type != notebook.Markdown {
+			continue
+		}
+		for _, name := range names {
+			c.Source = strings.ReplaceAll(c.Source, "]("+name+")", "]("+strings.TrimSuffix(name, ".ipynb")+".html)")
+		}
+	}
+}

@@ -197,9 +197,14 @@ func exportSite(ctx context.Context, f *executeFlags, dir, output string, noRun 
 		if nb == nil {
 			continue
 		}
+		page.Title = notebook.Heading(nb)
 		if l := lessons[name]; l != nil {
-			page.Title, page.About = l.Number+" "+l.Title, l.About
+			page.Title, page.About = l.Title, l.About
+			if author.IsLesson(l) {
+				page.Title = l.Number + " " + l.Title
+			}
 		}
+		author.LinkPages(nb, names)
 		if err := writePage(nb, filepath.Join(dir, name), filepath.Join(output, page.File), notebook.ExportOptions{}); err != nil {
 			return err
 		}

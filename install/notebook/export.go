@@ -63,7 +63,7 @@ func Export(nb *Notebook, options ExportOptions) ([]byte, error) {
 	}
 	title := options.Title
 	if title == "" {
-		title = firstHeading(nb)
+		title = Heading(nb)
 	}
 	var scripts []string
 	if p.charts {
@@ -166,7 +166,8 @@ func policy(scripts []string) string {
 	return "default-src 'none'; script-src " + allow + "; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-func firstHeading(nb *Notebook) string {
+// Heading is the notebook's first heading, "Notebook" when it has none.
+func Heading(nb *Notebook) string {
 	for _, c := range nb.Cells {
 		if c.Type != Markdown {
 			continue

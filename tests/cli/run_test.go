@@ -223,3 +223,16 @@ func TestTheKernelRefusesAConnectionFileThatCannotWork(t *testing.T) {
 	p.writes("curve.json", `{"transport": "tcp", "ip": "127.0.0.1", "key": "k", "signature_scheme": "hmac-sha256", "curve_publickey": "x", "curve_secretkey": "y"}`)
 	p.types("kernel", "curve.json").exits(1).complains("CURVE")
 }
+
+// A folder becomes a site: a page for each notebook, an index that names them, and links between them.
+func TestExportMakesASite(t *testing.T) {
+	p := newPerson(t)
+	p.hasNotebook("a.ipynb", "# First\n\nSee [the other](b.ipynb).", "1 + 1")
+	p.hasNotebook("b.ipynb", "# Second", "20 + 3")
+	p.types("export", ".", "-o", "site").exits(0).complains("Written to")
+	for name, want := range map[string]string{"index.html": `href="a.html">First</a>`, "a.html": `href="b.html"`, "b.html": "23"} {
+		if text := p.reads(filepath.Join("site", name)); !strings.Contains(text, want) {
+			t.Errorf("%s has not %s", name, want)
+		}
+	}
+}
