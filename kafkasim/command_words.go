@@ -59,6 +59,8 @@ func (c *Cluster) messageWords(cmd machine.Command) string {
 		return fmt.Sprintf("move %s to brokers %s", c.s.PartitionName(x.TP), commas(ints(x.Replicas)))
 	case machine.UnregisterBroker:
 		return fmt.Sprintf("unregister broker %d", x.Broker)
+	case machine.AlterQuota:
+		return "change the quota of " + x.Quota.Entity.String()
 	case machine.ElectLeaders:
 		kind := "the preferred leader"
 		if x.Unclean {

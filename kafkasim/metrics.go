@@ -75,6 +75,8 @@ func (p *Producer) Metrics() *Metrics {
 	add("record-queue-time-max", float64(x.MaxQueued)/perMs, "ms, the longest of them")
 	add("request-latency-avg", mean(x.Latency, x.Answers)/perMs, "ms from a produce request to its answer")
 	add("request-latency-max", float64(x.MaxLatency)/perMs, "ms, the longest of them")
+	add("produce-throttle-time-avg", mean(x.Throttled, x.Answers), "ms that an answer told the producer to be silent, because of a quota")
+	add("produce-throttle-time-max", float64(x.MaxThrottled), "ms, the longest of them")
 	add("record-send-total", float64(x.Records), "records put on the wire; those sent again count again")
 	add("records-per-request-avg", mean(x.Records, x.Requests), "records in a produce request")
 	add("record-retry-total", float64(x.Retried), "records put back to be sent again")

@@ -43,6 +43,9 @@ func mutants(t *testing.T) (list []mutant) {
 // elsewhere are the mutants that break no invariant, or do so where no schedule comes; machine/mutant_test.go
 // shows what catches them.
 var elsewhere = []machine.Mutant{
+	machine.QuotaNeverThrottles,
+	machine.QuotaLeavesUnmuted,
+	machine.ThrottlesInSync,
 	machine.TakesStaleAnswers,
 	machine.HighWatermarkByCommitted,
 	machine.CreditsFormerLife,

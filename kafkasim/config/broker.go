@@ -4,7 +4,7 @@ import "slices"
 
 // brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts). World.Config takes them.
 func brokerRows() []Property {
-	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), brokerTopicDefaults(), brokerAbsent())
+	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), quotaRows(), brokerTopicDefaults(), brokerAbsent())
 	for _, n := range securityNames {
 		rows = append(rows, absent(n, String, "null", needsWire, "Part of how connections are protected."))
 	}
@@ -156,10 +156,7 @@ var brokerAbsentNames = []struct {
 	{"loading takes a time for each record", [][2]string{{"transaction.state.log.load.buffer.size", "5242880"}}},
 	{needsTwoPhase, [][2]string{{"transaction.two.phase.commit.enable", "false"}}},
 	{"topics are made by CreateTopic", [][2]string{{"auto.create.topics.enable", "true"}, {"create.topic.policy.class.name", "null"}, {"alter.config.policy.class.name", "null"}}},
-	{"quotas are not there yet", [][2]string{
-		{"quota.window.num", "11"}, {"quota.window.size.seconds", "1"}, {"replication.quota.window.num", "11"},
-		{"replication.quota.window.size.seconds", "1"}, {"client.quota.callback.class", "null"},
-	}},
+	{"quotas go by user and client id", [][2]string{{"client.quota.callback.class", "null"}}},
 	{needsWire, [][2]string{
 		{"advertised.listeners", "null"}, {"listeners", "PLAINTEXT://:9092"}, {"listener.security.protocol.map", ""}, {"inter.broker.listener.name", "null"},
 		{"max.connections", "2147483647"}, {"max.connections.per.ip", "2147483647"},

@@ -145,6 +145,8 @@ func valueOf(field any) string {
 		return f.String()
 	case *Ratio:
 		return f.String()
+	case *Throttled:
+		return string(*f)
 	case *int32:
 		return strconv.FormatInt(int64(*f), 10)
 	case *int64:

@@ -140,6 +140,21 @@ func (p *Property) set(into, value any) *Problem {
 			return p.want(value, "a number from 0 to 1")
 		}
 		*f = v
+	default:
+		return p.setOther(f, value)
+	}
+	return nil
+}
+
+// setOther is set for kinds that few properties have.
+func (p *Property) setOther(field, value any) *Problem {
+	switch f := field.(type) {
+	case *Throttled:
+		v, ok := parseThrottled(unlessNull(text(value)))
+		if !ok {
+			return p.want(value, throttledWanted)
+		}
+		*f = v
 	case *Partitioner:
 		v, ok := parsePartitioner(text(value))
 		if !ok {

@@ -39,6 +39,10 @@ type Broker struct {
 	OffsetsTopic                         InternalTopic
 	Transactions                         Transactions
 	Groups                               Groups
+	QuotaWindowNum                       int32 // quota.window.num
+	QuotaWindowSizeSeconds               int64 // quota.window.size.seconds
+	ReplicationQuotaWindowNum            int32 // replication.quota.window.num
+	ReplicationQuotaWindowSizeSeconds    int64 // replication.quota.window.size.seconds
 }
 
 // Topic holds the topic properties that are modelled.
@@ -58,6 +62,10 @@ type Topic struct {
 	DeleteRetentionMs      int64   // delete.retention.ms
 	MinCompactionLagMs     int64   // min.compaction.lag.ms
 	MaxCompactionLagMs     int64   // max.compaction.lag.ms; 0, which no property can be, is no limit
+
+	// Which replicas are throttled (KIP-73): "partition:broker,…", "*" for all, "" for none.
+	LeaderThrottled   Throttled // leader.replication.throttled.replicas
+	FollowerThrottled Throttled // follower.replication.throttled.replicas
 
 	Compression Compression // compression.type
 	Levels                  // of a codec that batches get here

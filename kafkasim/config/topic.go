@@ -1,8 +1,10 @@
 package config
 
+import "slices"
+
 // topicRows are the topic's properties (Kafka: TopicConfig, LogConfig).
 func topicRows() []Property {
-	return owned(OwnerTopic, append(topicModelled(), topicAbsent()...))
+	return owned(OwnerTopic, slices.Concat(topicModelled(), throttledRows(), topicAbsent()))
 }
 
 func topicModelled() []Property {
@@ -48,8 +50,8 @@ func topicAbsent() []Property {
 		absent("message.timestamp.type", String, "CreateTime", "records keep the producer's time", "Whose clock stamps records."),
 	}
 	for _, r := range [...][3]string{
-		{"file.delete.delay.ms", "60000", "files go at once"}, {"follower.replication.throttled.replicas", "", ""}, {"index.interval.bytes", "4096", "logs have no index files"},
-		{"leader.replication.throttled.replicas", "", ""}, {"local.retention.bytes", "-2", needsTiers},
+		{"file.delete.delay.ms", "60000", "files go at once"}, {"index.interval.bytes", "4096", "logs have no index files"},
+		{"local.retention.bytes", "-2", needsTiers},
 		{"local.retention.ms", "-2", needsTiers},
 		{"message.timestamp.after.max.ms", "3600000", ""}, {"message.timestamp.before.max.ms", "9223372036854775807", ""},
 

@@ -59,6 +59,7 @@ type Broker struct {
 	PurgatoryAt int64            // µs: when PurgatoryTimer is due, 0 for none
 
 	Costs  Costs
+	Quotas BrokerQuotas
 	Shards []CoordinatorShard // by partition: what this broker coordinates
 	Serial int32              // batches that it has made itself
 	Peers  []Peer             // connections to other brokers, by (Node, Purpose)
@@ -212,6 +213,8 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onForwardTimer(b, e)
 	case ShutdownTimer:
 		s.onShutdownTimer(b)
+	case UnthrottleTimer:
+		s.onUnthrottle(b, p)
 	case NextRequest:
 		s.readNext(b, p)
 	case GroupTimer:

@@ -327,6 +327,7 @@ func (s *State) endProcess(b *Broker, how string) {
 // forgetProcess drops everything that lives in a process and not on the disk.
 func (s *State) forgetProcess(b *Broker) {
 	b.Process, b.Paused, b.Backlog = NotRunning, false, nil
+	b.Quotas = BrokerQuotas{}
 	b.Conns, b.Fetchers, b.Produces, b.Fetches, b.Deletes, b.Sessions, b.PurgatoryAt = nil, nil, nil, nil, nil, nil, 0
 	b.Alter, b.Assign, b.IDs, b.Forward = AlterManager{}, AssignmentsManager{}, ProducerIDs{}, Forwarder{}
 	b.Pull = MetadataPull{Leader: b.Pull.Leader, Epoch: b.Pull.Epoch, Draws: b.Pull.Draws, Links: make([]RaftLink, len(s.Controllers))}

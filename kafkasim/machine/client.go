@@ -75,8 +75,10 @@ type Connection struct {
 	ID       uint32 // 0 while there is none
 	Failures int32  // connections that broke since the last answer
 	RetryAt  int64  // µs: no new connection before (P-65)
-	InFlight []Request
-	Session  SessionHandler // of a consumer's fetches
+	// ThrottledUntil is when the broker reads the connection again: nothing is sent before (KIP-219), µs.
+	ThrottledUntil int64
+	InFlight       []Request
+	Session        SessionHandler // of a consumer's fetches
 	// For a producer's sender: there is something to send (within a pass), and where the last drain ended.
 	Ready     bool
 	DrainFrom PartRef
@@ -112,7 +114,14 @@ func (io *ClientIO) connOf(e *Event) *Connection {
 }
 
 // usable tells whether a request can go out on the connection now.
-func (c *Connection) usable(now int64) bool { return c.ID != 0 || now >= c.RetryAt }
+func (c *Connection) usable(now int64) bool { return now >= c.retryAt() }
+
+// throttle takes over what an answer says about being silent.
+func (c *Connection) throttle(now, wait int64) {
+	if c != nil && wait > 0 {
+		c.ThrottledUntil = max(c.ThrottledUntil, now+wait*ms)
+	}
+}
 
 // clientRequest puts a request on the wire, over a new connection if there is none. One that expects no
 // answer (acks=0) is not kept.
@@ -158,7 +167,7 @@ func (s *State) disconnect(io *ClientIO, c *Connection) []Request {
 	wait := s.backoff(io, io.Times.ReconnectBackoff, io.Times.ReconnectBackoffMax, c.Failures, uint64(c.Broker), uint64(c.ID))
 	c.ID = 0
 	c.Failures++
-	c.RetryAt = s.Now + wait
+	c.RetryAt, c.ThrottledUntil = s.Now+wait, 0
 	io.Meta.Requested = true
 	for i := range lost {
 		if _, ok := lost[i].Payload.(MetadataRequest); ok {
@@ -260,6 +269,7 @@ func (s *State) leastLoadedOf(io *ClientIO, brokers []NodeID, most int32) *Conne
 	for i := range brokers {
 		c := io.conn(brokers[(start+i)%len(brokers)])
 		switch {
+		case s.Now < c.ThrottledUntil:
 		case c.ID != 0 && len(c.InFlight) == 0:
 			return c
 		case c.ID != 0 && int32(len(c.InFlight)) < most && (best == nil || len(c.InFlight) < len(best.InFlight)):
@@ -278,8 +288,8 @@ func (s *State) leastLoadedOf(io *ClientIO, brokers []NodeID, most int32) *Conne
 func (io *ClientIO) reconnectAt(now int64) int64 {
 	at := never
 	for i := range io.Conns {
-		if c := &io.Conns[i]; c.ID == 0 && c.RetryAt > now {
-			at = min(at, c.RetryAt)
+		if c := &io.Conns[i]; c.retryAt() > now {
+			at = min(at, c.retryAt())
 		}
 	}
 	return at

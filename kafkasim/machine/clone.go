@@ -122,6 +122,7 @@ func (b *Broker) unshare() {
 		b.Shards[i].unshare()
 	}
 	b.unshareTransactions()
+	b.Quotas.unshare()
 	b.Deletes = slices.Clone(b.Deletes)
 	for i := range b.Deletes {
 		b.Deletes[i].Parts = slices.Clone(b.Deletes[i].Parts)

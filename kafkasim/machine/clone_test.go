@@ -46,7 +46,7 @@ var shared = []string{
 	".Log.Sealed", ".Log.Epochs", ".Results[].Errors", ".Ask.Partitions", ".Verifying[].Guards", ".Transactions.Aborted", ".Txn.New", ".OffsetQueue.Offsets", ".Txn.Added", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
 	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
-	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
+	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Quotas", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 
 // A clone is whole, and shares nothing that a step may change: every slice of State is filled by

@@ -71,6 +71,8 @@ func (s *State) applyCluster(c Command) Result {
 		return s.admin(c)
 	case UnregisterBroker:
 		return s.admin(c)
+	case AlterQuota:
+		return s.admin(c)
 	case CrashController, StartController, PauseController, ResumeController:
 		return s.applyController(c)
 	case AbortTransaction:

@@ -307,6 +307,7 @@ func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Paylo
 		c.Meta.update(&a, s.Now)
 		c.learnPartitions()
 	case FetchResponse:
+		c.conn(from).throttle(s.Now, a.ThrottleMs)
 		s.fetched(c, c.conn(from), &a)
 	case ListOffsetsResponse:
 		s.listed(c, r.Payload.(ListOffsetsRequest), &a)

@@ -101,7 +101,7 @@ func (s *State) pollDeadline(c *Consumer) int64 {
 			continue
 		}
 		if k := c.conn(m.Leader); k != nil && k.retryAt() > s.Now {
-			at = min(at, k.RetryAt)
+			at = min(at, k.retryAt())
 		}
 	}
 	return at

@@ -217,6 +217,8 @@ func (s *State) administer(c *Controller, p Payload) Result {
 		})
 	case Reassign:
 		return Result{Error: s.reassign(c, &p), ID: -1}
+	case AlterQuota:
+		return Result{Error: s.alterQuota(c, p.Quota), ID: -1}
 	case UnregisterBroker:
 		return Result{Error: s.unregisterBroker(c, p.Broker), ID: -1}
 	}

@@ -43,6 +43,11 @@ func (s *State) describeAdmin(p Payload) (string, bool) {
 		return "AlterPartitionReassignments " + s.PartitionName(p.TP) + " to " + orNobody(p.Replicas), true
 	case UnregisterBroker:
 		return fmt.Sprintf("UnregisterBroker %d", p.Broker), true
+	case AlterQuota:
+		if p.Quota.Entity.Broker != NoNode {
+			return fmt.Sprintf("IncrementalAlterConfigs of broker %d", p.Quota.Entity.Broker), true
+		}
+		return "AlterClientQuotas " + p.Quota.Entity.String(), true
 	case ElectLeaders:
 		if p.Unclean {
 			return "ElectLeaders unclean " + s.PartitionName(p.TP), true

@@ -178,6 +178,10 @@ func (s *State) fetchParts(b *Broker, d *DelayedFetch) []FetchPart {
 // answerFetch answers a request with what was read. A session's answer leaves out what is not new.
 func (s *State) answerFetch(b *Broker, d *DelayedFetch, results []FetchResult) {
 	m := &d.Request
+	if m.Replica != NoNode {
+		s.countSent(b, results)
+	}
+	wait := s.throttleFetch(b, d, results)
 	s.toldHighWatermark(b, m.Replica, results)
 	res := FetchResponse{Parts: results}
 	switch f := b.session(d.Session); {
@@ -185,12 +189,16 @@ func (s *State) answerFetch(b *Broker, d *DelayedFetch, results []FetchResult) {
 		res = FetchResponse{Error: FETCH_SESSION_ID_NOT_FOUND}
 	case d.Session != 0 && f.Epoch != m.SessionEpoch+1:
 		res = FetchResponse{Error: INVALID_FETCH_SESSION_EPOCH, SessionID: f.ID}
+	case wait > 0 && d.Session != 0:
+		res = FetchResponse{SessionID: f.ID, ThrottleMs: wait}
+	case wait > 0:
+		res = FetchResponse{ThrottleMs: wait}
 	case d.Session != 0:
 		res = FetchResponse{SessionID: f.ID, Parts: s.news(b, f, results)}
 	case m.SessionEpoch == InitialFetchEpoch:
 		res.SessionID = s.newSession(b, m, results)
 	}
-	s.reply(b, d.From, d.Conn, d.Correlation, res)
+	s.replyThrottled(b, d.From, d.Conn, d.Correlation, res, res.ThrottleMs)
 }
 
 // news keeps those results that a fetcher has to be told (R2.8): records, errors, diverging logs, a preferred

@@ -70,6 +70,9 @@ func (h *SessionHandler) answered(m *FetchResponse) bool {
 		h.ID, h.Epoch = 0, InitialFetchEpoch
 	case m.Error != NONE:
 		h.Epoch = InitialFetchEpoch
+	case h.full() && m.ThrottleMs > 0 && len(m.Parts) == 0: // KIP-219: no answer to a full fetch but that
+		h.ID, h.Epoch = 0, InitialFetchEpoch
+		return false
 	case m.SessionID == 0:
 		h.ID, h.Epoch = 0, InitialFetchEpoch
 	case h.full():

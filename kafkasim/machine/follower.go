@@ -11,7 +11,7 @@ import (
 // the same answer. It never acknowledges: asking for offset n is the acknowledgement of everything below n.
 //
 // Kafka: ReplicaFetcherThread, AbstractFetcherThread, RemoteLeaderEndPoint. KIP-101, KIP-279, KIP-320.
-// Simplified: num.replica.fetchers is 1; no throttling.
+// Simplified: num.replica.fetchers is 1.
 
 // Fetcher fetches from one leader (R2.1).
 type Fetcher struct {
@@ -86,6 +86,10 @@ func (s *State) fetch(b *Broker, f *Fetcher) {
 			if retry == 0 || r.DelayedUntil < retry {
 				retry = r.DelayedUntil
 			}
+		case s.followerThrottles(b, r) && !r.Truncating: // asked for again after a backoff, or with the others
+			if at := s.Now + s.World.Broker.ReplicaFetchBackoffMs*ms; retry == 0 || at < retry {
+				retry = at
+			}
 		case r.Truncating:
 			unsure = append(unsure, s.fetchPart(r))
 		default:
@@ -139,7 +143,7 @@ func (s *State) named(b *Broker, f *Fetcher, candidates []TopicPartition) (named
 	full := f.Session.full()
 	for _, tp := range candidates {
 		r := b.replica(tp)
-		if r == nil || !r.follows(f.Leader) || r.DelayedUntil > s.Now || r.Truncating {
+		if r == nil || !r.follows(f.Leader) || r.DelayedUntil > s.Now || r.Truncating || s.followerThrottles(b, r) {
 			if !full && f.Session.forget(tp) {
 				forgotten = append(forgotten, tp)
 			}
@@ -360,6 +364,7 @@ func (s *State) appendFetched(b *Broker, r *Replica, sent int32, res *FetchResul
 		s.appended(b, r)
 		s.noteAppended(b.ID, r.TP, r.Log.End, res.Batches[:n])
 	}
+	s.countCopied(b, r, res, n)
 	r.Aligned = r.Aligned || sent == r.LeaderEpoch
 	b.refetch(r.TP) // it may have failed, or forgotten its epoch
 	r.NoEpoch = n == 0 && s.World.Rules.Without(EmptyFetchKeepsEpoch)

@@ -22,6 +22,7 @@ func kafkaDefaults() config.Broker {
 		NumPartitions: 1, DefaultReplicationFactor: 1, LeaderImbalanceCheckSeconds: 300, UncleanLeaderElectionIntervalMs: 300000, LogFlushSchedulerIntervalMs: never,
 		QuorumElectionTimeoutMs: 1000, QuorumFetchTimeoutMs: 2000, QuorumRequestTimeoutMs: 2000, QuorumRetryBackoffMs: 20,
 		ProducerIDExpirationMs: 86_400_000, Topic: topicDefaults(),
+		QuotaWindowNum: 11, QuotaWindowSizeSeconds: 1, ReplicationQuotaWindowNum: 11, ReplicationQuotaWindowSizeSeconds: 1,
 	}
 }
 

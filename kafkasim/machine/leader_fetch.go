@@ -13,13 +13,13 @@ import (
 //
 // Kafka: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages, Partition.fetchRecords, DelayedFetch.
 // KIP-320 (epochs in fetches), KIP-392 (consumers may read from followers), KIP-595 (diverging epochs).
-// Simplified: no throttling.
 
 // fetchMaxBytes is the broker's own limit of a consumer's response (fetch.max.bytes).
 const fetchMaxBytes = 57671680
 
 // onFetch is one FetchRequest: answered at once, or parked (C-20).
 func (s *State) onFetch(b *Broker, e Event, m FetchRequest) {
+	s.limitFetch(b, e.From, &m)
 	d := DelayedFetch{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.MaxWaitMs*1000, Request: m}
 	if code := s.openFetch(b, &d); code != NONE {
 		s.reply(b, e.From, e.Conn, e.Correlation, FetchResponse{Error: code})
@@ -104,7 +104,9 @@ func (s *State) readPart(b *Broker, m *FetchRequest, p *FetchPart, res *FetchRes
 	}
 	bound := s.fetchBound(l, m)
 	var bytes int64
-	res.Batches, bytes = l.Read(p.FetchOffset, bound, min(p.MaxBytes, left), first)
+	if !s.leaderThrottles(b, r, m.Replica) {
+		res.Batches, bytes = l.Read(p.FetchOffset, bound, min(p.MaxBytes, left), first)
+	}
 	if m.Committed && m.Replica == NoNode && len(res.Batches) > 0 {
 		res.Aborted = l.AbortedIn(p.FetchOffset, res.Batches[len(res.Batches)-1].NextOffset())
 	}
@@ -207,6 +209,9 @@ func (s *State) partsReady(b *Broker, m *FetchRequest, parts []FetchPart) bool {
 		}
 		if s.wantsHighWatermark(r, m.Replica) {
 			return true
+		}
+		if s.leaderThrottles(b, r, m.Replica) {
+			continue
 		}
 		n, older := l.Available(p.FetchOffset, bound, m.MinBytes-bytes)
 		bytes += n

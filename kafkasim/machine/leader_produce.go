@@ -22,6 +22,7 @@ type DelayedProduce struct {
 	Conn, Correlation uint32
 	Deadline          int64 // µs
 	Parts             []DelayedPart
+	Bytes             int64 // of the request on the wire
 	Then              Later // of a batch of a coordinator's own: what comes instead of an answer
 }
 
@@ -63,16 +64,21 @@ func (s *State) produce(b *Broker, e Event, m ProduceRequest, said *asked) {
 	case m.Acks == 0 && failed > 0: // R1.13: no answer could say so
 		s.closeConn(b, e.From, e.Conn)
 	case m.Acks == 0:
-		s.replyNothing(b, e)
+		if wait := s.throttleProduce(b, e.From, s.produceSize(e.From, &m)); wait > 0 {
+			s.muteFor(b, e.From, e.Conn, wait)
+		} else {
+			s.replyNothing(b, e)
+		}
 	case m.Acks == -1 && failed < len(parts):
 		// R1.16b: it waits as long as the producer said, from now on.
-		d := DelayedProduce{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.TimeoutMs*1000, Parts: parts}
+		d := DelayedProduce{From: e.From, Conn: e.Conn, Correlation: e.Correlation, Deadline: s.Now + m.TimeoutMs*1000, Parts: parts,
+			Bytes: s.produceSize(e.From, &m)}
 		if !s.tryProduce(b, &d) {
 			b.Produces = append(b.Produces, d)
 			s.wake(&b.PurgatoryAt, d.Deadline, b.ID, PurgatoryTimer{})
 		}
 	default:
-		s.answerProduce(b, e.From, e.Conn, e.Correlation, parts)
+		s.answerProduce(b, e.From, e.Conn, e.Correlation, parts, s.produceSize(e.From, &m))
 	}
 	s.appendedParts(b, parts, moved)
 }
@@ -254,7 +260,7 @@ func (s *State) finishProduce(b *Broker, d *DelayedProduce) {
 	case TxnMarkersWritten:
 		s.reply(b, d.From, d.Conn, d.Correlation, markersAnswer(&w, d.Parts))
 	default:
-		s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts)
+		s.answerProduce(b, d.From, d.Conn, d.Correlation, d.Parts, d.Bytes)
 	}
 }
 
@@ -274,12 +280,13 @@ func (b *Broker) produceDone(p *DelayedPart) (code Code, done bool) {
 	return NONE, true
 }
 
-// answerProduce sends the answer of a request whose partitions are all decided.
-func (s *State) answerProduce(b *Broker, to NodeID, conn, correlation uint32, parts []DelayedPart) {
+// answerProduce sends the answer of a request whose partitions are all decided; bytes is its size.
+func (s *State) answerProduce(b *Broker, to NodeID, conn, correlation uint32, parts []DelayedPart, bytes int64) {
 	s.promised(b, parts)
 	results := make([]ProduceResult, len(parts))
 	for i := range parts {
 		results[i] = parts[i].Result
 	}
-	s.reply(b, to, conn, correlation, ProduceResponse{Parts: results})
+	wait := s.throttleProduce(b, to, bytes)
+	s.replyThrottled(b, to, conn, correlation, ProduceResponse{Parts: results, ThrottleMs: wait}, wait)
 }

@@ -31,6 +31,7 @@ const (
 	ClearElrRecord     // forgets the eligible leader replicas of a topic (R3.16)
 	LeaderChangeRecord // the first of a leader's epoch
 	UnregisterBrokerRecord
+	QuotaRecord // a client's or a broker's quota from now on
 )
 
 // MetadataRecord is one record of the metadata log; its offset is its index. Records are immutable.
@@ -42,7 +43,8 @@ type MetadataRecord struct {
 	Props     config.Topic       // Topic, TopicConfig
 	Set       []string           // Topic, TopicConfig: the properties that the topic itself sets, by name
 	Partition PartitionRegistration
-	NextID    int64  // ProducerIDs: the first id of the next block
+	NextID    int64 // ProducerIDs: the first id of the next block
+	Quota     Quota
 	Leader    NodeID // LeaderChange: who began to lead the quorum
 	Epoch     int32  // of the quorum, in which the record was appended
 }
@@ -99,6 +101,7 @@ type Image struct {
 	Epoch   int32                // of the last of them
 	Brokers []BrokerRegistration // by id, from 1
 	Topics  []TopicImage         // by creation
+	Quotas  []Quota              // by their first record; immutable
 	NextID  int64                // first producer id of the next block
 	// Uncapped is the older rule for the minimum ISR (CappedMinISR): the property counts as it is.
 	Uncapped bool
@@ -139,6 +142,8 @@ func (im *Image) apply(r *MetadataRecord) {
 		t.Deleted, t.Gone, t.Partitions = true, t.Partitions, nil
 	case ClearElrRecord:
 		im.clearELR(r.TP.Topic)
+	case QuotaRecord:
+		im.setQuota(r.Quota)
 	case LeaderChangeRecord:
 	}
 	im.Offset++

@@ -21,6 +21,9 @@ var caughtHere = []struct {
 	mutant Mutant
 	test   string
 }{
+	{QuotaNeverThrottles, "TestThrottledConnectionIsMuted"},
+	{QuotaLeavesUnmuted, "TestThrottledConnectionIsMuted"},
+	{ThrottlesInSync, "TestThrottledReassignmentR335"},
 	{TakesStaleAnswers, "TestAnswerOfAnEarlierEpochIsDropped"},
 	{HighWatermarkByCommitted, "TestPendingGrowthHoldsTheHighWatermark"},
 	{CreditsFormerLife, "TestFetchOfAFormerLife"},

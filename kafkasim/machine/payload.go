@@ -47,7 +47,10 @@ type ProducePart struct {
 }
 
 // ProduceResponse answers each partition of a ProduceRequest, in its order; acks=0 gets none.
-type ProduceResponse struct{ Parts []ProduceResult }
+type ProduceResponse struct {
+	Parts      []ProduceResult
+	ThrottleMs int64 // how long the client is to be silent (KIP-219)
+}
 
 // ProduceResult is one partition's answer. Leader and LeaderEpoch are KIP-951's hint with
 // NOT_LEADER_OR_FOLLOWER; NoNode when the broker does not know better.
@@ -92,6 +95,8 @@ type FetchResponse struct {
 	Error     Code  // of the session as a whole
 	SessionID int32 // 0 for none
 	Parts     []FetchResult
+	// ThrottleMs is how long the client is to be silent. Such an answer is empty, and says nothing of partitions.
+	ThrottleMs int64
 }
 
 // FetchResult is one partition's answer.

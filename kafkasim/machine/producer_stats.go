@@ -19,6 +19,8 @@ type ProducerStats struct {
 	Queued, MaxQueued   int64 // µs from a batch's creation until then: sum, and most
 	Answers             int64
 	Latency, MaxLatency int64 // µs from a request to its answer: sum, and most
+	Throttled           int64 // ms that answers told it to be silent: sum
+	MaxThrottled        int64 // … and most
 	Retried             int64 // records
 	Splits              int64 // batches (P-67)
 }
@@ -43,8 +45,10 @@ func (x *ProducerStats) sent(b *LiveBatch, now int64) {
 	}
 }
 
-// answered counts an answer that came after so many µs.
-func (x *ProducerStats) answered(after int64) {
+// answered counts an answer that came after so many µs, and asks for so many ms of silence.
+func (x *ProducerStats) answered(after, throttle int64) {
+	x.Throttled += throttle
+	x.MaxThrottled = max(x.MaxThrottled, throttle)
 	x.Answers++
 	x.Latency += after
 	x.MaxLatency = max(x.MaxLatency, after)

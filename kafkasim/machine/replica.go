@@ -56,6 +56,7 @@ type Replica struct {
 	Truncating   bool  // asks the leader for the end of its last epoch before it fetches (ByRequest)
 	NoEpoch      bool  // has forgotten the epoch of its last record (EmptyFetchKeepsEpoch)
 	Aligned      bool  // has had an answer of this epoch's leader without divergence
+	CaughtUp     bool  // had all that the leader had committed, at its last answer
 	Stuck        int32 // diverging answers in a row that have changed nothing
 }
 

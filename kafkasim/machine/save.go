@@ -22,7 +22,7 @@ var payloadKinds = []Payload{
 	HeartbeatTimer{}, MetadataPullTimer{}, FetcherTimer{}, PurgatoryTimer{}, ISRTimer{}, AlterPartitionTimer{},
 	VoteRequest{}, VoteResponse{}, BeginQuorumEpochRequest{}, BeginQuorumEpochResponse{}, EndQuorumEpochRequest{},
 	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, RequestTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
-	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{}, UnregisterBroker{},
+	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{}, UnregisterBroker{}, AlterQuota{}, UnthrottleTimer{},
 	FindCoordinatorRequest{}, FindCoordinatorResponse{}, CoordinatorLoadTimer{}, CoordinatorWritten{}, TransactionWrite{},
 	AddPartitionsToTxnRequest{}, AddPartitionsToTxnResponse{}, AddOffsetsToTxnRequest{}, AddOffsetsToTxnResponse{},
 	EndTxnRequest{}, EndTxnResponse{}, WriteTxnMarkersRequest{}, WriteTxnMarkersResponse{}, TxnMarkersWritten{},

@@ -10,7 +10,7 @@ import (
 
 // commandKinds lists one value of every type of command.
 var commandKinds = []Command{
-	CreateTopic{}, AddPartitions{}, AlterTopic{}, DeleteTopic{}, DeleteRecords{}, Reassign{}, ElectLeaders{}, UnregisterBroker{},
+	CreateTopic{}, AddPartitions{}, AlterTopic{}, DeleteTopic{}, DeleteRecords{}, Reassign{}, ElectLeaders{}, UnregisterBroker{}, AlterQuota{},
 	CrashBroker{}, PowerLoss{}, StopBroker{}, StartBroker{}, PauseBroker{}, ResumeBroker{}, SlowBroker{}, LoseDisk{}, LoseReplica{},
 	CrashController{}, StartController{}, PauseController{}, ResumeController{},
 	CutLink{}, CutOneWay{}, HealLink{}, SetLatency{}, DeliverMessage{}, DropMessage{}, DelayMessage{}, HoldMessages{}, ReleaseMessages{},

@@ -31,18 +31,19 @@ func (s *State) producerEvent(i int32, e Event) {
 		if !ok {
 			return
 		}
-		s.producerAnswer(p, r, e.Payload)
+		s.producerAnswer(p, e.From, r, e.Payload)
 	}
 	s.runSender(p)
 }
 
-func (s *State) producerAnswer(p *Producer, r Request, answer Payload) {
+func (s *State) producerAnswer(p *Producer, from NodeID, r Request, answer Payload) {
 	switch a := answer.(type) {
 	case MetadataResponse:
 		p.Meta.update(&a, s.Now)
 		p.grow()
 	case ProduceResponse:
-		p.Stats.answered(s.Now - r.SentAt)
+		p.Stats.answered(s.Now-r.SentAt, a.ThrottleMs)
+		p.conn(from).throttle(s.Now, a.ThrottleMs)
 		for i, slot := range r.Batches {
 			s.produced(p, slot, &a.Parts[i])
 		}
@@ -346,7 +347,7 @@ func (s *State) senderDeadline(p *Producer) int64 {
 // retryAt is when the connection may be used.
 func (c *Connection) retryAt() int64 {
 	if c.ID != 0 {
-		return 0
+		return c.ThrottledUntil
 	}
 	return c.RetryAt
 }
