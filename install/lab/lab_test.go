@@ -143,3 +143,37 @@ func TestCompletionKnowsKafka(t *testing.T) {
 		t.Errorf("%s", inspect.Transcript())
 	}
 }
+
+// What Kafka Connect and the registry do are commands of clients, so that the script of their cluster, run as a cell, comes
+// to the same state without them.
+func TestAScriptRepeatsConnectAndRegistry(t *testing.T) {
+	c := start(t)
+	ex := c.Execute(`c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 3})
+db := connect.NewDatabase()
+db.Table("orders").Insert("a", "1").Insert("b", "2")
+k := connect.New(c, db, nil)
+k.StartWorker("w1")
+k.Create("db", kafkasim.Config{"connector.class": "TableSource", "tables": "orders", "topic.prefix": "db-"})
+k.Create("copy", kafkasim.Config{"connector.class": "TableSink", "topics": "db-orders", "table": "copy", "tasks.max": 2})
+k.RunFor(15 * time.Second)
+db.Table("orders").Insert("c", "3")
+k.StartWorker("w2")
+k.RunFor(15 * time.Second)
+k.Worker("w1").Crash()
+k.RunFor(5 * time.Second)
+registry.New(c).Register("db-orders-value", "\"string\"")
+before, script := c.Hash(), string(c.Script())`)
+	if ex.Status() != "ok" {
+		t.Fatal(ex.Transcript())
+	}
+	script := c.Execute("fmt.Print(script)").Text("stdout")
+	if !strings.Contains(script, `"connect-offsets"`) || strings.Contains(script, "connect.New") {
+		t.Fatalf("the script is no script of clients: %.500s", script)
+	}
+	if ex = c.Execute(script); ex.Status() != "ok" {
+		t.Fatal(ex.Transcript())
+	}
+	if ex = c.Execute("c.Hash() == before && c.Hash() != 0"); ex.Result() != "true" {
+		t.Errorf("the script comes to another state: %s", ex.Transcript())
+	}
+}

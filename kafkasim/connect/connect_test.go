@@ -153,6 +153,9 @@ func TestALostWorkersTasksWait(t *testing.T) {
 		if now := fmt.Sprint(k.Worker("w1").Has(), k.Worker("w3").Has()); now != others {
 			t.Errorf("while the delay ran the others went from %s to %s", others, now)
 		}
+		if has := k.Worker("w2").Has(); len(has) != 0 {
+			t.Errorf("while the delay ran w2 was given %v", has)
+		}
 		k.RunFor(30 * time.Second)
 		s := k.Status()
 		if s.Delay > 0 || s.Item(had[0]).State != "RUNNING" {

@@ -37,9 +37,16 @@ func (d *Database) Copy() *Database {
 func (d *Database) String() string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(d.tables)) {
-		out = append(out, fmt.Sprintf("%s: %d rows", name, len(d.tables[name].rows)))
+		out = append(out, name+": "+rowCount(len(d.tables[name].rows)))
 	}
 	return strings.Join(out, "\n")
+}
+
+func rowCount(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }
 
 // Row is one row. Its number is its place in the table, from 1, as an incrementing primary key counts.
@@ -85,7 +92,7 @@ func (t *Table) Repeated() int {
 // String is a row on each line, at most twenty.
 func (t *Table) String() string {
 	const most = 20
-	out := []string{fmt.Sprintf("table %s: %d rows, %d of them repeated", t.Name, len(t.rows), t.Repeated())}
+	out := []string{fmt.Sprintf("table %s: %s, %d of them repeated", t.Name, rowCount(len(t.rows)), t.Repeated())}
 	for i, r := range t.rows[:min(most, len(t.rows))] {
 		out = append(out, fmt.Sprintf("%4d  %s  %s", i+1, r.Key, r.Value))
 	}

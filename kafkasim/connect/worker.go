@@ -278,10 +278,6 @@ func (g *group) round(k *Connect) {
 	}
 	g.generation++
 	next, revoked := g.assignor.round(k.now(), current, configured)
-	for i := range next {
-		w := k.memberWith(next[i].Worker)
-		w.stopTasks(without(w.items, next[i].Items)) // before anybody starts them elsewhere
-	}
 	var all []string
 	for i := range next {
 		w := k.memberWith(next[i].Worker)

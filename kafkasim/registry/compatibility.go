@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/avro"
 )
 
-// Compatibility: may this schema follow those that a subject has?
+// Compatibility: may this schema follow those that a subject has (SR-5, SR-6, SR-7)?
 //
 //	BACKWARD: readers with the new schema can read what was written with the old. Upgrade consumers first.
 //	FORWARD:  readers with the old schema can read what is written with the new. Upgrade producers first.

@@ -17,7 +17,7 @@
 // Follows Confluent's Schema Registry (KafkaSchemaRegistry, KafkaStore, CompatibilityLevel, TopicNameStrategy): the HTTP
 // codes, the error codes, the records of _schemas and the frame are its. Avro is checked by github.com/twmb/avro. Absent:
 // JSON Schema and Protobuf (refused by name), references between schemas, deletion of subjects, contexts, modes, schema
-// ids in headers, and the election among several registries: two handles on one cluster both write, one after the
+// ids in headers (SR-2), and the election among several registries: two handles on one cluster both write, one after the
 // other.
 package registry
 
@@ -47,7 +47,7 @@ type Registry struct {
 	producer *kafkasim.Producer
 	reader   *kafkasim.Consumer
 	store    store
-	// What the serializers and deserializers that use this handle remember.
+	// What the serializers and deserializers that use this handle remember (SR-3).
 	written  map[string]int    // subject and schema: id
 	known    map[int]*document // id: schema
 	requests int
@@ -93,8 +93,8 @@ func freeName(c *kafkasim.Cluster) string {
 }
 
 // Register adds a schema to a subject, and answers with its id and version. The schema that a subject has already gets
-// the id that it has. One that breaks the subject's compatibility level is refused with 409, and nothing is written
-// . A third argument is the schemaType; only "AVRO" is there.
+// the id that it has (SR-4). One that breaks the subject's compatibility level is refused with 409, and nothing is written
+// (SR-8). A third argument is the schemaType; only "AVRO" is there.
 func (r *Registry) Register(subject, schema string, schemaType ...string) *Answer {
 	r.requests++
 	where := fmt.Sprintf("Register(%q)", subject)
@@ -149,7 +149,7 @@ func (r *Registry) Compatible(subject, schema string) *Answer {
 }
 
 // Compatibility sets the compatibility level: of a subject when one is named, else of all that have none of their own.
-// Levels are BACKWARD (the default), FORWARD, FULL, each with _TRANSITIVE, and NONE. It says nothing about schemas
+// Levels are BACKWARD (the default), FORWARD, FULL, each with _TRANSITIVE, and NONE (SR-5). It says nothing about schemas
 // that are there already.
 func (r *Registry) Compatibility(level string, subject ...string) *Answer {
 	r.requests++
@@ -198,7 +198,7 @@ func (r *Registry) Versions(subject string) *Versions {
 	return v
 }
 
-// Requests is how many requests this registry has had. Encode and Decode ask once for each schema, and remember.
+// Requests is how many requests this registry has had. Encode and Decode ask once for each schema, and remember (SR-3).
 func (r *Registry) Requests() int { return r.requests }
 
 // String says what the registry has.

@@ -26,7 +26,7 @@ func want(t *testing.T, got fmt.Stringer, text string) {
 	}
 }
 
-// R-4: ids are for schemas, versions for subjects.
+// SR-4: ids are for schemas, versions for subjects.
 func TestIdsAreGlobalAndVersionsAreNot(t *testing.T) {
 	r := New(world())
 	want(t, r.Register("orders-value", order1), "200: orders-value version 1, id 1")
@@ -44,7 +44,7 @@ func TestIdsAreGlobalAndVersionsAreNot(t *testing.T) {
 	}
 }
 
-// R-5 to R-7: what each level lets pass, against one old version.
+// SR-5 to SR-7: what each level lets pass, against one old version.
 func TestLevels(t *testing.T) {
 	for _, x := range []struct {
 		level                        string
@@ -72,7 +72,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// R-5: without _TRANSITIVE only the latest version counts. Each step of these is fine, the first to the third is not.
+// SR-5: without _TRANSITIVE only the latest version counts. Each step of these is fine, the first to the third is not.
 func TestTransitiveLooksAtAllVersions(t *testing.T) {
 	steps := []string{order1, withDefault, without}
 	for level, last := range map[string]int{Backward: 200, BackwardTransitive: 409} {
@@ -90,7 +90,7 @@ func TestTransitiveLooksAtAllVersions(t *testing.T) {
 	}
 }
 
-// R-6, R-8: a refused schema is 409 at the serializer, with the reason, and nothing is written.
+// SR-6, SR-8: a refused schema is 409 at the serializer, with the reason, and nothing is written.
 func TestARefusedSchema(t *testing.T) {
 	c := world()
 	r := New(c)
@@ -110,7 +110,7 @@ func TestARefusedSchema(t *testing.T) {
 	}
 }
 
-// R-1: the frame, with the recorded vectors.
+// SR-1: the frame, with the recorded vectors.
 func TestFrame(t *testing.T) {
 	r := New(world())
 	e := r.Encode("s-value", `"bytes"`, []byte("AB"))
@@ -125,7 +125,7 @@ func TestFrame(t *testing.T) {
 	want(t, r.Decode(e.Bytes), "-1 (schema id 100042)")
 }
 
-// R-3: the registry is asked once for each schema. R-9: what is not framed is poison.
+// SR-3: the registry is asked once for each schema. SR-9: what is not framed is poison.
 func TestEncodeAndDecode(t *testing.T) {
 	c := world()
 	c.CreateTopic("orders", 1, 3, nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/avro"
 )
 
-// Serializers: what producers and consumers do with a registry.
+// Serializers: what producers and consumers do with a registry (SR-1, SR-3).
 //
 //	byte 0: 0, the magic byte; bytes 1 to 4: the schema's id, big-endian; then Avro's binary form
 //
@@ -41,7 +41,7 @@ func (e *Encoded) String() string {
 
 // Encode is what a producer's serializer does: it registers the schema under the subject (the topic's name with -key or
 // -value) unless it remembers its id, and puts the frame before the value. A record is a map[string]any. When the registry
-// refuses, nothing is sent: Bytes is nil, and Error says why.
+// refuses, nothing is sent: Bytes is nil, and Error says why (SR-8).
 func (r *Registry) Encode(subject, schema string, value any) *Encoded {
 	out := &Encoded{}
 	where := fmt.Sprintf("Encode(%q)", subject)
@@ -89,7 +89,7 @@ func (d *Decoded) String() string {
 
 // Decode is what a consumer's deserializer does: it reads the id in the frame, asks the registry for that schema unless it
 // remembers it, and reads the payload, as the reader's schema wants it when one is given. data is a string or bytes. What
-// is no frame is an error, again and again: a poison record.
+// is no frame is an error, again and again: a poison record (SR-9).
 func (r *Registry) Decode(data any, reader ...string) *Decoded {
 	raw, ok := data.([]byte)
 	if text, is := data.(string); is {

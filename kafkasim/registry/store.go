@@ -77,7 +77,7 @@ func (s *store) find(subject string, doc *document) *entry {
 	return nil
 }
 
-// idFor is the id that a schema has, or will get: the same schema has one id under all subjects.
+// idFor is the id that a schema has, or will get: the same schema has one id under all subjects (SR-4).
 func (s *store) idFor(doc *document) int {
 	if id, ok := s.ids[doc.text]; ok {
 		return id
