@@ -23,6 +23,9 @@ func (x *Consumer) needsGroup(verb string) {
 func (x *Consumer) Subscribe(topics ...string) *Consumer {
 	x.needsGroup("Subscribe")
 	s := x.state()
+	if s.Group.New.Pattern != "" && len(topics) > 0 {
+		misuse(x.where("Subscribe"), "Subscription to topics, partitions and pattern are mutually exclusive (IllegalStateException): this consumer subscribes by a pattern; Subscribe() ends that")
+	}
 	if !s.Group.On && len(s.Parts) > 0 && len(topics) > 0 {
 		misuse(x.where("Subscribe"), "Subscription to topics, partitions and pattern are mutually exclusive (IllegalStateException): this consumer has partitions by Assign")
 	}

@@ -53,6 +53,9 @@ func (c *Cluster) viewGroup(id string) (*view.Group, machine.Code) {
 	}
 	v := &view.Group{ID: id, State: g.State.String(), Protocol: g.Protocol, Generation: int(g.Generation), Coordinator: int(b.ID)}
 	owner := map[view.Position]string{}
+	if g.Consumer.On {
+		c.viewConsumerGroup(v, b, &g.Consumer, owner)
+	}
 	for i := range g.Members {
 		m := &g.Members[i]
 		w := view.GroupMember{ID: m.ID, ClientID: m.ClientID, InstanceID: m.Instance, Host: m.Host, Leads: m.ID == g.Leader}
@@ -123,6 +126,9 @@ func (g *Group) String() string {
 		return fmt.Sprintf("group %s: %s", g.ID, g.Error)
 	}
 	s := fmt.Sprintf("group %s: %s, generation %d", g.ID, g.State, g.Generation)
+	if g.Modern {
+		s = fmt.Sprintf("group %s: %s, epoch %d, target of epoch %d", g.ID, g.State, g.Generation, g.AssignmentEpoch)
+	}
 	if g.Protocol != "" {
 		s += " by " + g.Protocol
 	}
@@ -131,8 +137,15 @@ func (g *Group) String() string {
 		return s
 	}
 	table := [][]string{{"MEMBER", "PARTITIONS"}}
+	if g.Modern {
+		table = [][]string{{"MEMBER", "EPOCH", "STATE", "PARTITIONS", "TARGET"}}
+	}
 	for i := range g.Members {
 		m := &g.Members[i]
+		if g.Modern {
+			table = append(table, []string{m.ClientID, fmt.Sprint(m.Epoch), m.State, partitionWords(m.Partitions), partitionWords(m.Target)})
+			continue
+		}
 		name := m.ClientID
 		if m.Leads {
 			name += " (leader)"

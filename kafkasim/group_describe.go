@@ -44,7 +44,7 @@ func (g *Group) note() string {
 	switch g.State {
 	case "Empty":
 		return fmt.Sprintf("\nConsumer group '%s' has no active members.\n", g.ID)
-	case "PreparingRebalance", "CompletingRebalance":
+	case "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling":
 		return fmt.Sprintf("\nWarning: Consumer group '%s' is rebalancing.\n", g.ID)
 	}
 	return ""
@@ -153,7 +153,9 @@ func (g *Group) describeMembers(verbose bool) string {
 		if static {
 			r = slices.Insert(r, 2, orDash(m.InstanceID))
 		}
-		if verbose { // a classic member has no epochs
+		if verbose && g.Modern {
+			r = append(r, fmt.Sprint(m.Epoch), assignmentWords(m.Partitions), fmt.Sprint(g.AssignmentEpoch), assignmentWords(m.Target))
+		} else if verbose { // a classic member has no epochs
 			r = append(r, "-", assignmentWords(m.Partitions), "-", "-")
 		}
 		table = append(table, r)
@@ -200,7 +202,11 @@ func (g *Group) describeState(verbose bool) string {
 	widths := []int{max(15, len(g.ID)), max(25, len(coordinator)), 20, 20, 0}
 	if verbose {
 		head = slices.Insert(head, 4, "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH")
-		r = slices.Insert(r, 4, "-", "-")
+		epochs := []string{"-", "-"}
+		if g.Modern {
+			epochs = []string{fmt.Sprint(g.Generation), fmt.Sprint(g.AssignmentEpoch)}
+		}
+		r = slices.Insert(r, 4, epochs...)
 		widths = slices.Insert(widths, 4, 15, 25)
 	}
 	return columns([][]string{head, r}, widths...)

@@ -106,6 +106,7 @@ var elsewhere = []machine.Mutant{
 	machine.AddsForAnyEpoch, machine.AddsWhileEnding, machine.EndsForAnyEpoch, machine.SameEpochAtEnd, machine.AnswersBeforeTheLog,
 	machine.NoMarkers, machine.ForgetsAPartition, machine.CompletesEarly, machine.MarkersReversed, machine.TakesAnyMarker,
 	machine.AppendsUnasked, machine.GuardsForever, machine.NeverTimesOut,
+	machine.GivesHeldPartitions, machine.RevokesUnasked, machine.AnyMemberEpoch, machine.EpochStands, machine.CommitsAnyEpoch, machine.KeepsFetching,
 }
 
 // mutantSchedules is how many schedules a mutant may survive.

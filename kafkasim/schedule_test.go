@@ -3,6 +3,7 @@ package kafkasim
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/machine"
@@ -137,7 +138,10 @@ func (w *shape) drawRules(pick chooser) {
 		versions := config.Versions()
 		w.kafka = versions[pick(len(versions))]
 	case 1:
-		list := machine.Switches()
+		// Schedules have no groups, so what is about their protocol alone would be no other rule.
+		list := slices.DeleteFunc(machine.Switches(), func(i machine.SwitchInfo) bool {
+			return i.Switch >= machine.ConsumerProtocol && i.Switch <= machine.LateCommits
+		})
 		w.without = list[pick(len(list))].Name
 	}
 	if v, _ := config.ParseVersion(w.kafka); w.kafka != "" && v < config.V4_0 {

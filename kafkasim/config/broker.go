@@ -4,7 +4,7 @@ import "slices"
 
 // brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts). World.Config takes them.
 func brokerRows() []Property {
-	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), quotaRows(), brokerTopicDefaults(), brokerAbsent())
+	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), consumerGroupsModelled(), quotaRows(), brokerTopicDefaults(), brokerAbsent())
 	for _, n := range securityNames {
 		rows = append(rows, absent(n, String, "null", needsWire, "Part of how connections are protected."))
 	}
@@ -139,12 +139,8 @@ var brokerAbsentNames = []struct {
 		{"controller.performance.always.log.threshold.ms", "2000"},
 	}},
 	{"use World.Racks", [][2]string{{"broker.rack", "null"}}},
-	{needsConsumerProtocol, [][2]string{
-		{"group.consumer.assignors", "uniform, range"}, {"group.consumer.assignment.interval.ms", "1000"}, {"group.consumer.heartbeat.interval.ms", "5000"},
-		{"group.consumer.max.heartbeat.interval.ms", "15000"}, {"group.consumer.max.session.timeout.ms", "60000"}, {"group.consumer.max.size", "2147483647"},
-		{"group.consumer.migration.policy", "bidirectional"}, {"group.consumer.min.heartbeat.interval.ms", "5000"},
-		{"group.consumer.min.session.timeout.ms", "45000"}, {"group.consumer.regex.refresh.interval.ms", "600000"},
-		{"group.consumer.session.timeout.ms", "45000"}, {"group.coordinator.append.linger.ms", "-1"}, {"group.coordinator.rebalance.protocols", "classic, consumer, streams"},
+	{"groups have what they have by default", [][2]string{
+		{"group.consumer.migration.policy", "bidirectional"}, {"group.coordinator.append.linger.ms", "-1"}, {"group.coordinator.rebalance.protocols", "classic, consumer, streams"},
 		{"group.coordinator.threads", "4"}, {"offsets.load.buffer.size", "5242880"}, {"offsets.topic.compression.codec", "0"},
 	}},
 	{"share groups are not there yet", [][2]string{

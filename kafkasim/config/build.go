@@ -28,6 +28,9 @@ func ParseBroker(given map[string]any) (Broker, *Problem) {
 			return Broker{}, problem("%s=%d: want at least 1", v.name, v.value)
 		}
 	}
+	if pr := c.ConsumerGroups.settle(); pr != nil {
+		return Broker{}, pr
+	}
 	return c, nil
 }
 

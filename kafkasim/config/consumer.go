@@ -52,7 +52,6 @@ func consumerAbsent() []Property {
 		absent("client.id", String, "", "give the name to NewConsumer", "The name under which brokers know the client."),
 		absent("enable.metrics.push", Boolean, "true", needsMetrics, "Whether the client sends its metrics to the cluster."),
 		absent("exclude.internal.topics", Boolean, "true", "name the topics", "Whether a pattern may match internal topics."),
-		absent("group.remote.assignor", String, "null", needsConsumerProtocol, "The assignor at the coordinator."),
 		absent("interceptor.classes", List, "", "", "Classes that see records before the application does."),
 		absent("key.deserializer", Class, "null", needsSerde, "The class that turns bytes into keys."),
 		absent("value.deserializer", Class, "null", needsSerde, "The class that turns bytes into values."),

@@ -19,6 +19,9 @@ type Member struct {
 	HeartbeatIntervalMs  int64    // heartbeat.interval.ms
 	MaxPollIntervalMs    int64    // max.poll.interval.ms
 	DefaultAPITimeoutMs  int64    // default.api.timeout.ms
+
+	Protocol       GroupProtocol // group.protocol
+	RemoteAssignor string        // group.remote.assignor, "" for none
 }
 
 // Groups holds the group coordinator's properties that are modelled.
@@ -81,15 +84,16 @@ func memberModelled() []Property {
 	strategy := Property{Name: "partition.assignment.strategy", Type: List, Default: "range, cooperative-sticky", Modelled: true,
 		Valid: "[range, roundrobin, sticky, cooperative-sticky]", field: c(func(c *Consumer) any { return &c.Member.Assignors }),
 		Doc: "The assignors that a member knows, the one it votes for first; the group takes one that all know."}
-	protocol := choice("group.protocol", "classic", []string{"classic"}, c(func(*Consumer) any { return nil }),
-		"Which group protocol is spoken.")
-	protocol.late = []only{{"consumer", "the consumer protocol (KIP-848) is not there yet"}}
+	protocol := choice("group.protocol", "classic", []string{"classic", "consumer"}, c(func(c *Consumer) any { return &c.Member.Protocol }),
+		"Which group protocol is spoken: the classic one, or the one in which the coordinator assigns (KIP-848).")
 	return []Property{
 		words("group.id", "null", c(func(c *Consumer) any { return &c.Member.GroupID }),
 			"The group that shares partitions among its members and remembers positions."),
 		words("group.instance.id", "null", c(func(c *Consumer) any { return &c.Member.InstanceID }),
 			"A name of the member that survives its restart (static membership)."),
 		protocol, strategy,
+		words("group.remote.assignor", "null", c(func(c *Consumer) any { return &c.Member.RemoteAssignor }),
+			"The coordinator's assignor that the member votes for, uniform or range; only with group.protocol=consumer."),
 		boolean("enable.auto.commit", "true", c(func(c *Consumer) any { return &c.Member.EnableAutoCommit }),
 			"Whether poll commits, from time to time, the positions of what earlier polls returned."),
 		ms("auto.commit.interval.ms", "5000", c(func(c *Consumer) any { return &c.Member.AutoCommitIntervalMs }),
@@ -136,6 +140,9 @@ func (m *Member) settle(explicit func(string) bool) *Problem {
 			return problem("group.instance.id=%s needs a group.id", m.InstanceID)
 		}
 		m.EnableAutoCommit = false // C-60
+	}
+	if pr := m.settleProtocol(explicit); pr != nil {
+		return pr
 	}
 	if m.HeartbeatIntervalMs >= m.SessionTimeoutMs {
 		return problem("heartbeat.interval.ms=%d must be lower than session.timeout.ms=%d", m.HeartbeatIntervalMs, m.SessionTimeoutMs)

@@ -116,12 +116,8 @@ func (p *Property) set(into, value any) *Problem {
 		*f = int32(v)
 	case *string:
 		*f = unlessNull(text(value))
-	case *[]string:
-		v, pr := p.parseAssignors(value)
-		if pr != nil {
-			return pr
-		}
-		*f = v
+	case *[]string, *ServerAssignors:
+		return p.setAssignors(f, value)
 	case *Cleanup:
 		v, ok := parseCleanup(text(value))
 		if !ok {
@@ -208,6 +204,8 @@ func (p *Property) choose(field any, i int) {
 		*f = Protocol(i)
 	case *Compression:
 		*f = Compression(i)
+	case *GroupProtocol:
+		*f = GroupProtocol(i)
 	case nil: // there is only one value
 	default:
 		panic("config: no way to set " + p.Name)

@@ -94,5 +94,8 @@ func (v Version) CheckConsumer(given map[string]any) *Problem {
 	if v < V2_4 && text(given["client.rack"]) != "" && given["client.rack"] != nil {
 		return problem("client.rack: consumers of Kafka %s read from leaders only; followers answer since 2.4 (KIP-392)", v)
 	}
+	if v < V4_0 && text(given["group.protocol"]) == "consumer" {
+		return problem("group.protocol=consumer: Kafka %s has the classic protocol only; the consumer protocol came with 4.0 (KIP-848)", v)
+	}
 	return nil
 }

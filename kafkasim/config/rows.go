@@ -55,13 +55,12 @@ func owned(o Owner, rows []Property) []Property {
 
 // What absent properties would need.
 const (
-	needsConsumerProtocol = "the consumer protocol (KIP-848) is not there yet"
-	needsTwoPhase         = "two-phase commit (KIP-939) is not there"
-	needsTiers            = "logs are on the brokers' own disks only"
-	needsQuorum           = "controllers are nodes of their own, without snapshots; World.Controllers says how many"
-	needsWire             = "there are no sockets, hosts or security inside the simulator"
-	needsSerde            = "keys and values are strings"
-	needsMetrics          = "there are no JMX metrics; look at the views"
+	needsTwoPhase = "two-phase commit (KIP-939) is not there"
+	needsTiers    = "logs are on the brokers' own disks only"
+	needsQuorum   = "controllers are nodes of their own, without snapshots; World.Controllers says how many"
+	needsWire     = "there are no sockets, hosts or security inside the simulator"
+	needsSerde    = "keys and values are strings"
+	needsMetrics  = "there are no JMX metrics; look at the views"
 )
 
 func b(f func(*Broker) any) func(any) any { return func(p any) any { return f(p.(*Broker)) } }

@@ -111,7 +111,7 @@ func isRequest(p Payload) bool {
 	case ProduceRequest, FetchRequest, MetadataRequest, ListOffsetsRequest, OffsetsForLeaderEpochRequest,
 		InitProducerIDRequest, DeleteRecordsRequest, FindCoordinatorRequest,
 		AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, EndTxnRequest, WriteTxnMarkersRequest,
-		JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, OffsetCommitRequest, OffsetFetchRequest,
+		JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, ConsumerGroupHeartbeatRequest, OffsetCommitRequest, OffsetFetchRequest,
 		TxnOffsetCommitRequest, DeleteGroupRequest, OffsetDeleteRequest:
 		return true
 	}

@@ -74,6 +74,7 @@ func (s *State) Check() []Violation {
 		}
 	}
 	c.quorum()
+	c.consumerGroups()
 	c.groups()
 	c.transactions()
 	c.acknowledged()

@@ -45,7 +45,7 @@ var shared = []string{
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts", ".Fetches[].Request.Forgotten",
 	".Log.Sealed", ".Log.Epochs", ".Results[].Errors", ".Ask.Partitions", ".Verifying[].Guards", ".Transactions.Aborted", ".Txn.New", ".OffsetQueue.Offsets", ".Txn.Added", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
-	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
+	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Members[].Topics", ".Assigned", ".Revoking", ".Target", ".Said", ".Patterns[].Topics", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
 	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Quotas", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 

@@ -131,7 +131,11 @@ func (s *State) applyConsumer(c Command) Result {
 	case CrashConsumer:
 		s.closeConsumer(&s.Consumers[c.Consumer])
 	case Subscribe:
-		s.subscribe(&s.Consumers[c.Consumer], c.Topics)
+		if x := &s.Consumers[c.Consumer]; x.protocol848() {
+			s.subscribeProtocol(x, c.Topics, c.Pattern)
+		} else {
+			s.subscribe(x, c.Topics)
+		}
 	case Commit:
 		return s.commitOffsets(&s.Consumers[c.Consumer], c)
 	case Work:

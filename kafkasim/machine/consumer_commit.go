@@ -220,11 +220,21 @@ func (s *State) offsetsCommitted(c *Consumer, r OffsetCommitRequest, a *OffsetCo
 			s.commitAgain(c, o, code)
 		}
 	case COORDINATOR_LOAD_IN_PROGRESS, UNKNOWN_TOPIC_OR_PARTITION:
+		if c.protocol848() && o.Kind == CommitBeforeJoin && code == UNKNOWN_TOPIC_OR_PARTITION {
+			s.commitDone(c, o, code) // the topic is gone: nothing to wait for
+			return
+		}
 		s.commitAgain(c, o, code)
 	case REBALANCE_IN_PROGRESS:
 		m.Rejoin = m.Rejoin || m.On
 		s.commitDone(c, o, REBALANCE_EXCEPTION)
+	case STALE_MEMBER_EPOCH:
+		s.staleCommit(c, o)
 	case UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION:
+		if c.protocol848() {
+			s.commitDone(c, o, COMMIT_FAILED) // the heartbeat will hear of it
+			return
+		}
 		switch {
 		case same && m.On && code == UNKNOWN_MEMBER_ID:
 			s.resetMembership(c, "")

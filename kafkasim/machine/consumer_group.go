@@ -67,6 +67,8 @@ type Membership struct {
 	Calls        []RebalanceCall // of the rebalance listener, in order
 	ByHand       bool            // somebody has committed offsets of his choice
 	Fatal        Code
+
+	New ProtocolMember // with group.protocol=consumer
 }
 
 // RebalanceCall is one call of the rebalance listener (ConsumerRebalanceListener).
@@ -93,6 +95,7 @@ func (k CallKind) String() string { return [...]string{"assigned", "revoked", "l
 type Subscribe struct {
 	Consumer int32
 	Topics   []string
+	Pattern  string // a regular expression instead, with the consumer protocol
 }
 
 func (Subscribe) command() {}
@@ -152,6 +155,10 @@ func (s *State) callListener(c *Consumer, k CallKind, tps []NamedPartition) {
 // pollGroup is what a poll does for the group, before it looks for records.
 func (s *State) pollGroup(c *Consumer) {
 	m := &c.Group
+	if c.protocol848() {
+		s.pollProtocol(c)
+		return
+	}
 	if m.On {
 		m.PollEnds = s.Now + c.Config.Member.MaxPollIntervalMs*ms
 		if m.Fatal != NONE {

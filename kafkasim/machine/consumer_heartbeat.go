@@ -18,7 +18,7 @@ func (s *State) beginHeartbeats(c *Consumer) {
 
 // beats tells whether the thread runs.
 func (m *Membership) beats() bool {
-	return m.On && m.Fatal == NONE && (m.State == MemberCompleting || m.State == MemberStable)
+	return m.On && m.Fatal == NONE && m.New.Phase == PhaseUnsubscribed && (m.State == MemberCompleting || m.State == MemberStable)
 }
 
 // background does what the consumer does beside its polls: heartbeats, commits under way, and a close. It sets the timer
@@ -31,7 +31,11 @@ func (s *State) background(c *Consumer) {
 	if s.Now >= c.overdueAt(&c.Second) {
 		s.coordinatorLost(c)
 	}
-	s.beat(c)
+	if c.protocol848() {
+		s.beatProtocol(c)
+	} else {
+		s.beat(c)
+	}
 	s.goOnCommitting(c)
 	if m.Closing {
 		s.goOnClosing(c)
@@ -65,6 +69,10 @@ func (s *State) beat(c *Consumer) {
 // leaveGroup ends the membership: a dynamic member says so (C-71, C-74), a static one is waited for.
 func (s *State) leaveGroup(c *Consumer) {
 	m := &c.Group
+	if c.protocol848() {
+		s.leaveProtocol(c, PhaseLeaving)
+		return
+	}
 	if c.Config.Member.InstanceID == "" && m.ID != "" && m.Coordinator != NoNode {
 		if s.askCoordinator(c, LeaveGroupRequest{Group: c.Config.Member.GroupID, Members: []LeavingMember{{Member: m.ID}}}) {
 			m.Leaving = true
@@ -125,6 +133,8 @@ func (s *State) groupAnswered(c *Consumer, r *Request, answer Payload) bool {
 		s.heartbeatAnswered(c, r.Payload.(HeartbeatRequest), &a)
 	case LeaveGroupResponse:
 		m.Leaving = false
+	case ConsumerGroupHeartbeatResponse:
+		s.protocolAnswered(c, r.Payload.(ConsumerGroupHeartbeatRequest), &a)
 	case OffsetFetchResponse:
 		s.offsetsFetched(c, r.Payload.(OffsetFetchRequest), &a)
 	case OffsetCommitResponse:
@@ -148,6 +158,13 @@ func (s *State) loseGroupAnswers(c *Consumer, lost []Request) {
 		case HeartbeatRequest:
 			m.Beating = false
 			m.HeartbeatAt = s.Now + c.Times.RetryBackoff
+		case ConsumerGroupHeartbeatRequest:
+			m.Leaving = m.Leaving && r.Epoch >= JoinEpoch
+			if r.Epoch >= JoinEpoch {
+				m.Beating = false
+				m.New.Full, m.New.HasSaid = true, false
+				m.HeartbeatAt = s.Now + c.Times.RetryBackoff
+			}
 		case LeaveGroupRequest:
 			m.Leaving = false
 		case OffsetFetchRequest:
@@ -165,6 +182,8 @@ func (c *Consumer) pollGroupAt(now int64) int64 {
 	switch {
 	case c.Config.Member.GroupID == "":
 		return never
+	case c.protocol848() && m.BeforeJoin != 0:
+		return m.PrepareTo
 	case m.Coordinator == NoNode && !m.Finding:
 		return c.orReconnect(m.FindAt, now)
 	case m.Coordinator != NoNode && m.On && m.Rejoin && m.JoinAt > now:
@@ -178,7 +197,7 @@ func (c *Consumer) pollGroupAt(now int64) int64 {
 // groupDeadline is when the group side has something to do by itself.
 func (s *State) groupDeadline(c *Consumer) int64 {
 	m := &c.Group
-	at := c.overdueAt(&c.Second)
+	at := min(c.overdueAt(&c.Second), s.protocolDeadline(c))
 	needs := m.beats() || len(m.Commits) > 0 || m.Closing
 	if needs && m.Coordinator == NoNode && !m.Finding {
 		at = min(at, c.orReconnect(m.FindAt, s.Now))

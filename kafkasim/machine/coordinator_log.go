@@ -158,7 +158,7 @@ func (s *State) loadShard(b *Broker, x *CoordinatorShard) {
 		case TransactionCoordinator:
 			x.replayTransactions(&b.Image, batch)
 		case GroupCoordinator:
-			x.replayGroups(batch, l.HighWatermark, s.mutant(ForgetsCommits))
+			x.replayGroups(&b.Image, batch, l.HighWatermark, s.mutant(ForgetsCommits))
 		}
 		return true
 	})

@@ -43,6 +43,14 @@ func (s *State) describeGroup(p Payload) (string, bool) {
 		return fmt.Sprintf("Heartbeat %s generation %d", p.Group, p.Generation), true
 	case HeartbeatResponse:
 		return "HeartbeatResponse " + p.Error.String(), true
+	case ConsumerGroupHeartbeatRequest:
+		return "ConsumerGroupHeartbeat " + p.words(), true
+	case ConsumerGroupHeartbeatResponse:
+		words := fmt.Sprintf("epoch %d", p.Epoch)
+		if p.HasAssignment {
+			words += ": " + partsWords(p.Assignment)
+		}
+		return "ConsumerGroupHeartbeatResponse " + orError(p.Error, words), true
 	case LeaveGroupRequest:
 		return "LeaveGroup " + p.Group + " " + list(p.Members, func(m LeavingMember) string { return shortID(m.Member + m.Instance) }), true
 	case LeaveGroupResponse:
@@ -112,7 +120,7 @@ func partsWords(parts []TopicParts) string {
 
 // noteGroup notes a group's state at its coordinator.
 func (s *State) noteGroup(b *Broker, g *Group) {
-	s.note(view.Change{Kind: view.GroupState, Broker: int(b.ID), Partition: -1, Client: g.ID, A: int64(g.Generation), B: int64(len(g.Members)), Text: g.State.String()})
+	s.note(view.Change{Kind: view.GroupState, Broker: int(b.ID), Partition: -1, Client: g.ID, A: int64(g.Generation), B: int64(len(g.Members) + len(g.Consumer.Members)), Text: g.State.String()})
 }
 
 // noteCommitted notes a committed offset, -1 for one that is gone.

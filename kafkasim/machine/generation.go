@@ -57,6 +57,11 @@ const (
 	MarkerRetry
 	LastKnownLeaderAlive
 	FenceTakesNewID
+	ConsumerProtocol
+	RejoinKeepsEpoch
+	GroupEpochFromOne
+	AssignmentInterval
+	LateCommits
 	EligibleLeaders
 	switches // how many there are
 )

@@ -33,7 +33,7 @@ const (
 
 // String is Kafka's name of the state.
 func (g GroupState) String() string {
-	return [...]string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"}[g]
+	return [...]string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling"}[g]
 }
 
 // Group is one group at its coordinator.
@@ -59,6 +59,8 @@ type Group struct {
 
 	Offsets []GroupOffset // by topic and partition
 	Txn     []TxnOffset   // of open transactions
+
+	Consumer ConsumerGroup // with the consumer protocol; then what is above of members and generations is not used
 }
 
 // GroupMember is one member.
@@ -299,5 +301,6 @@ func (x *CoordinatorShard) unshareGroups() {
 		g := &x.Groups[i]
 		g.Members, g.Pending = slices.Clone(g.Members), slices.Clone(g.Pending)
 		g.Offsets, g.Txn = slices.Clone(g.Offsets), slices.Clone(g.Txn)
+		g.Consumer = g.Consumer.clone()
 	}
 }

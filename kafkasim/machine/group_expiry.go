@@ -48,9 +48,7 @@ func (s *State) onOffsetExpiry(b *Broker, e Event, m OffsetExpiryTimer) {
 			}
 		}
 		if g.State == GroupEmpty && len(g.Offsets) == 0 && len(g.Txn) == 0 && len(g.Pending) == 0 {
-			if g.Type != "" {
-				records = append(records, partlog.Record{Key: groupKey(g.ID), Flags: partlog.NullValue})
-			}
+			records = append(records, groupTombstones(g)...)
 			x.dropGroup(g.ID)
 		}
 	}
@@ -69,6 +67,10 @@ func (s *State) offsetExpired(g *Group, o *GroupOffset) bool {
 	case slices.ContainsFunc(g.Txn, func(t TxnOffset) bool { return t.Topic == o.Topic && t.Partition == o.Partition }):
 		return false
 	case g.Type == "":
+	case g.Consumer.On: // by the commit's age, if no member subscribes to the topic
+		if slices.Contains(g.Topics, o.Topic) {
+			return false
+		}
 	case g.State == GroupEmpty:
 		since = g.ChangedMs
 	case g.State == GroupStable && !slices.Contains(g.Topics, o.Topic):
@@ -108,7 +110,7 @@ func (s *State) onDeleteGroup(b *Broker, e Event, m DeleteGroupRequest) {
 		records = append(records, offsetRecord(g.ID, g.Offsets[i].Topic, g.Offsets[i].Partition, &OffsetVersion{Gone: true}))
 		s.forgetsOffset(b, g, g.Offsets[i].Topic, g.Offsets[i].Partition)
 	}
-	records = append(records, partlog.Record{Key: groupKey(g.ID), Flags: partlog.NullValue})
+	records = append(records, groupTombstones(g)...)
 	if code := s.coordinatorAppend(b, x, s.ownBatch(b, records...), s.commitTimeout(), GroupAdministered{To: p, Group: true}); code != NONE {
 		s.answerParked(b, &p, DeleteGroupResponse{Error: code})
 		return

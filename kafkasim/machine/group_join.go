@@ -43,6 +43,10 @@ func (s *State) onJoinGroup(b *Broker, e Event, m JoinGroupRequest) {
 		return
 	}
 	g = x.addGroup(m.Group)
+	if code := s.leaveConsumerProtocol(b, x, g); code != NONE {
+		fail(code, m.Member)
+		return
+	}
 	switch {
 	case !s.acceptsMember(g, m.Member): // G-32
 		s.removeMember(b, g, m.Member)

@@ -207,7 +207,7 @@ func readSubscription(bytes string) Subscription {
 
 // replayGroups takes a batch of the log over into a shard that is being loaded; forget leaves the offsets out
 // (ForgetsCommits).
-func (x *CoordinatorShard) replayGroups(batch *partlog.Batch, hw int64, forget bool) {
+func (x *CoordinatorShard) replayGroups(im *Image, batch *partlog.Batch, hw int64, forget bool) {
 	if m, control := batch.Marker(); control {
 		x.endTransaction(batch.ProducerID, m.Commit, batch.BaseOffset, hw, func(*Group, *TxnOffset) {})
 		return
@@ -216,16 +216,18 @@ func (x *CoordinatorShard) replayGroups(batch *partlog.Batch, hw int64, forget b
 		at := batch.BaseOffset + int64(place)
 		k := recordReader{rest: rec.Key}
 		gone := rec.Flags&partlog.NullValue != 0
-		switch k.int16() {
+		switch version := k.int16(); version {
 		case 0, offsetKeyVersion:
 			x.replayOffset(&k, rec.Value, gone, at, batch, hw, forget)
 		case groupKeyVersion:
 			id := k.text()
 			if gone {
-				x.dropGroup(id)
+				x.forgetGroup(id)
 			} else {
 				x.replayGroup(id, rec.Value, at)
 			}
+		default:
+			x.replayConsumerGroup(im, version, &k, rec.Value, gone, at)
 		}
 	}
 }
@@ -284,6 +286,10 @@ func (s *State) groupsLoaded(b *Broker, x *CoordinatorShard) {
 		for j := range g.Members {
 			s.alive(&g.Members[j])
 		}
+		if g.Consumer.On {
+			s.consumerGroupLoaded(b, x, g)
+			continue
+		}
 		s.noteGroup(b, g)
 		s.watchGroup(b, x, g)
 	}
@@ -313,6 +319,8 @@ func (s *State) groupWritten(b *Broker, x *CoordinatorShard, then Payload, code 
 		s.staticReplaced(b, x, m, code)
 	case GroupAdministered:
 		s.groupAdministered(b, m, code)
+	case ConsumerHeartbeatStored:
+		s.consumerHeartbeatStored(b, m, code)
 	case GroupStored:
 	}
 }

@@ -213,6 +213,10 @@ func (s *State) onGroupTimer(b *Broker, e Event, m GroupTimer) {
 		return
 	}
 	g.WakeAt = 0
+	if g.Consumer.On {
+		s.consumerGroupDue(b, x, g)
+		return
+	}
 	s.expireMembers(b, x, g)
 	if g.JoinAt != 0 && g.JoinAt <= s.Now {
 		if g.JoinDelay != 0 {

@@ -87,7 +87,10 @@ func (o *GroupOffset) stable(hw int64) *OffsetVersion {
 }
 
 // validateCommit says whether somebody may commit (G-80 to G-85).
-func (s *State) validateCommit(g *Group, member, instance string, generation int32, txn bool) Code {
+func (s *State) validateCommit(g *Group, member, instance string, generation int32, parts []CommitPart, txn bool) Code {
+	if g.Consumer.On {
+		return s.validateConsumerCommit(&g.Consumer, member, generation, parts, txn)
+	}
 	if !txn && generation < 0 && g.State == GroupEmpty {
 		return NONE // G-81
 	}
@@ -134,7 +137,7 @@ func (s *State) onOffsetCommit(b *Broker, e Event, m OffsetCommitRequest) {
 	case g == nil:
 		g = x.addGroup(m.Group)
 	}
-	if code := s.validateCommit(g, m.Member, m.Instance, m.Generation, false); code != NONE {
+	if code := s.validateCommit(g, m.Member, m.Instance, m.Generation, m.Parts, false); code != NONE {
 		fail(code)
 		return
 	}
@@ -226,7 +229,7 @@ func (s *State) onTxnOffsetCommit(b *Broker, e Event, m TxnOffsetCommitRequest) 
 		return
 	}
 	g = x.addGroup(m.Group)
-	if code := s.validateCommit(g, m.Member, m.Instance, m.Generation, true); code != NONE {
+	if code := s.validateCommit(g, m.Member, m.Instance, m.Generation, m.Parts, true); code != NONE {
 		fail(code)
 		return
 	}

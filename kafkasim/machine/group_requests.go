@@ -11,6 +11,8 @@ func (s *State) handleGroup(b *Broker, e Event) {
 		s.onHeartbeat(b, e, p)
 	case LeaveGroupRequest:
 		s.onLeaveGroup(b, e, p)
+	case ConsumerGroupHeartbeatRequest:
+		s.onConsumerGroupHeartbeat(b, e, p)
 	case OffsetCommitRequest:
 		s.onOffsetCommit(b, e, p)
 	case OffsetFetchRequest:

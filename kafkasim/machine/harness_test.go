@@ -15,7 +15,7 @@ import (
 func kafkaDefaults() config.Broker {
 	d, _ := config.ParseBroker(nil)
 	return config.Broker{
-		OffsetsTopic: d.OffsetsTopic, Transactions: d.Transactions, Groups: d.Groups,
+		OffsetsTopic: d.OffsetsTopic, Transactions: d.Transactions, Groups: d.Groups, ConsumerGroups: d.ConsumerGroups,
 		ReplicaLagTimeMaxMs: 30000, ReplicaFetchWaitMaxMs: 500, ReplicaFetchMinBytes: 1, ReplicaFetchMaxBytes: 1 << 20,
 		MaxIncrementalFetchSessionCacheSlots: 1000, ReplicaFetchBackoffMs: 1000, ReplicaSocketTimeoutMs: 30000, ReplicaHighWatermarkCheckpointMs: 5000,
 		BrokerHeartbeatIntervalMs: 2000, BrokerSessionTimeoutMs: 9000, InitialBrokerRegistrationTimeoutMs: 60000,

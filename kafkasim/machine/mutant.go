@@ -142,6 +142,14 @@ const (
 	AppendsUnasked      // a partition leader appends without asking the coordinator (T-21, T-25)
 	GuardsForever       // what the coordinator said counts after a marker too (KIP-890)
 	NeverTimesOut       // transactions stay open for ever (T-50)
+
+	// Those of groups with the consumer protocol.
+	GivesHeldPartitions // a partition is given to its new owner while another holds it
+	RevokesUnasked      // a partition counts as given up before its owner says so
+	AnyMemberEpoch      // a member of any epoch goes on
+	EpochStands         // a change does not raise the group epoch
+	CommitsAnyEpoch     // a commit of any member epoch is taken
+	KeepsFetching       // a member acknowledges and keeps what it was to give up
 	mutants             // how many there are
 )
 

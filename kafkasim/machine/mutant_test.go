@@ -106,6 +106,12 @@ var caughtHere = []struct {
 	{SessionsExpireAtOnce, "TestSoleControllerRestarts"},
 	{HeartbeatOfAnyEpoch, "TestHeartbeatOfAnotherBrokerEpoch"},
 	{TrustsAnyMarker, "TestMarkerOfAnEarlierLife"},
+	{GivesHeldPartitions, "TestConsumerGroupHeartbeats"},
+	{RevokesUnasked, "TestConsumerGroupHeartbeats"},
+	{AnyMemberEpoch, "TestConsumerGroupHeartbeats"},
+	{EpochStands, "TestConsumerGroupHeartbeats"},
+	{CommitsAnyEpoch, "TestConsumerGroupHeartbeats"},
+	{KeepsFetching, "TestConsumerProtocolGivesUp"},
 }
 
 // Each of them passes without the mutant and fails with it.

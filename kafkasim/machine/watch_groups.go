@@ -15,6 +15,7 @@ type groupsWatch struct {
 type groupGeneration struct {
 	group      string
 	generation int32
+	modern     bool // it has the consumer protocol: a generation is a group epoch
 }
 
 // commitMark is the newest commit of a partition that was answered.
@@ -72,6 +73,9 @@ func (w *Watch) generation(g *Group) {
 		w.grouped.generations = slices.Insert(w.grouped.generations, at, groupGeneration{group: g.ID})
 	}
 	x := &w.grouped.generations[at]
+	if x.modern != g.Consumer.On {
+		x.generation, x.modern = 0, g.Consumer.On // a group that changes its protocol begins anew
+	}
 	if g.Generation < x.generation {
 		w.broken(41, "group %s: generation %d after %d", g.ID, g.Generation, x.generation)
 	}

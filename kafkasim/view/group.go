@@ -3,12 +3,16 @@ package view
 // Group is a consumer group as its coordinator has it.
 type Group struct {
 	ID          string
-	State       string // Empty, PreparingRebalance, CompletingRebalance, Stable or Dead
+	State       string // Empty, PreparingRebalance, CompletingRebalance, Stable or Dead; with the consumer protocol Empty, Assigning, Reconciling, Stable or Dead
 	Protocol    string // the assignor of the generation, "" for none
 	Generation  int
 	Coordinator int // broker id, -1 while there is none
 	Members     []GroupMember
-	Offsets     []GroupOffset // of every partition that has a committed offset or an owner, by topic and partition
+	// Modern says that the group has the consumer protocol (KIP-848): Generation is its group epoch, and AssignmentEpoch the one
+	// that the target was computed for.
+	Modern          bool
+	AssignmentEpoch int
+	Offsets         []GroupOffset // of every partition that has a committed offset or an owner, by topic and partition
 }
 
 // GroupMember is one member.
@@ -16,6 +20,11 @@ type GroupMember struct {
 	ID, ClientID, InstanceID, Host string
 	Leads                          bool
 	Partitions                     []Position // what it was given; Offset is its position, -1 if unknown
+	// With the consumer protocol: its epoch, what it is to have, and what it waits for: STABLE, UNREVOKED_PARTITIONS or
+	// UNRELEASED_PARTITIONS. Partitions are what it holds, with what it is giving up.
+	Epoch  int
+	Target []Position
+	State  string
 }
 
 // GroupOffset is how far a group is in a partition. Lag is what it has not committed of what can be read (O-2, C-81).

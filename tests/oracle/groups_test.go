@@ -266,6 +266,9 @@ func (r *replay) heartbeat(op Operation, saw json.RawMessage) error {
 }
 
 func (r *replay) offsetCommit(op Operation, saw json.RawMessage) error {
+	if op.has("memberEpoch") {
+		return r.commitByEpoch(op, saw)
+	}
 	topic := r.topic
 	if op.has("topic") {
 		topic = op.str("topic")
@@ -435,6 +438,9 @@ func (r *replay) looks(group string) map[string]any {
 }
 
 func (r *replay) joinConsumer(op Operation, saw json.RawMessage) error {
+	if strings.HasPrefix(r.rec.Scenario, "l2-") {
+		return r.joinByHeartbeat(op, saw)
+	}
 	if op.has("consumers") { // gd1
 		if op.str("group.protocol") != "classic" {
 			return fmt.Errorf("%w: the consumer protocol", errInexpressible)

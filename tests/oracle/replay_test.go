@@ -42,6 +42,7 @@ type replay struct {
 	groups      *groupReplay
 	txns        map[string]*txnReplay // by transactional id
 	lastTxn     string
+	static      bool    // the steps are about the group of static members
 	readers     []int32 // fc1's consumers
 	pause       int64   // ms before each batch, so that it begins a segment
 }

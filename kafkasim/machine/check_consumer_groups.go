@@ -1,0 +1,46 @@
+package machine
+
+// consumerGroups is invariant 45, for groups with the consumer protocol: at their coordinator no partition is held by two
+// members, whatever is under way; a member has nothing that its coordinator does not know it to have; and the three
+// epochs follow each other.
+func (c *checker) consumerGroups() {
+	for i := range c.s.Brokers {
+		b := &c.s.Brokers[i]
+		if !b.alive() {
+			continue
+		}
+		for j := range b.Shards {
+			if x := &b.Shards[j]; x.Kind == GroupCoordinator && !x.Loading && c.s.clean(x.TP) && c.s.decided().partition(x.TP).Leader == b.ID {
+				for k := range x.Groups {
+					if g := &x.Groups[k]; g.Consumer.On {
+						c.consumerGroup(b, g)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (c *checker) consumerGroup(b *Broker, g *Group) {
+	m := g.Consumer.Members
+	c.require(g.Consumer.AssignmentEpoch <= g.Consumer.Epoch, 45, "group %s: a target of epoch %d in epoch %d", g.ID, g.Consumer.AssignmentEpoch, g.Consumer.Epoch)
+	for i := range m {
+		c.require(m[i].Epoch <= g.Consumer.AssignmentEpoch, 45, "group %s: %s is in epoch %d, the target in %d", g.ID, m[i].ID, m[i].Epoch, g.Consumer.AssignmentEpoch)
+		for _, tp := range m[i].Holds() {
+			for j := range m[:i] {
+				c.require(!m[j].holds(tp), 45, "group %s: %v is held by %s and %s", g.ID, tp, m[j].ID, m[i].ID)
+			}
+		}
+	}
+	for i := range c.s.Consumers {
+		y := &c.s.Consumers[i]
+		p := g.Consumer.member(y.Group.ID)
+		if p == nil || y.Closed || y.Config.Member.GroupID != g.ID || !y.Group.beatsProtocol() || y.Group.Generation != p.Epoch {
+			continue
+		}
+		for _, part := range y.Parts {
+			has := part.TP.Topic < 0 || b.Image.partition(part.TP) == nil || p.holds(part.TP)
+			c.require(has, 45, "group %s: %s has %v, and its coordinator does not know it", g.ID, y.Name, part.TP)
+		}
+	}
+}
