@@ -110,22 +110,36 @@ func TestACallersMistakeIsASentence(t *testing.T) {
 	}
 }
 
-// A long simulation gives way to an interrupt at once, and the cluster lives on.
+// A long simulation gives way to an interrupt within 100 ms, and the cluster lives on.
 func TestAnInterruptReachesTheSimulator(t *testing.T) {
 	c := start(t)
 	c.Execute("c := kafkasim.Page()\np := c.NewProducer(\"p\", kafkasim.Config{\"acks\": \"all\"}).Every(time.Millisecond, \"orders\", \"user-1\")")
-	ex := c.AskExecute("c.RunFor(1000 * time.Hour)")
-	time.Sleep(300 * time.Millisecond)
-	begun := time.Now()
-	c.Control("interrupt_request", map[string]any{})
-	ex.Wait()
-	if took := time.Since(begun); ex.Reply("ename") != "KeyboardInterrupt" || took > time.Second {
-		t.Errorf("after %v: %.2000s", took, ex.Transcript())
-	}
-	if after := c.Execute("c.RunFor(time.Millisecond)\nc.Now() > 0"); after.Result() != "true" {
-		t.Errorf("the cluster does not live on: %s", after.Transcript())
+	for _, code := range []string{
+		"c.RunFor(1000 * time.Hour)",
+		"defer func() { recover() }()\nfor { c.RunFor(time.Hour) }",
+		"kafkasim.Hunt{World: kafkasim.World{Seed: 7}, Seeds: 1_000_000, Scenario: func(c *kafkasim.Cluster) {\n\tc.CreateTopic(\"t\", 1, 3, nil)\n\tc.NewProducer(\"q\", kafkasim.Config{\"acks\": \"all\"}).Every(10*time.Millisecond, \"t\", \"k\")\n}, Check: func(c *kafkasim.Cluster) string { return \"\" }}.Run()",
+	} {
+		best := time.Hour
+		for try := 0; try < 5 && best >= 100*time.Millisecond; try++ { // a busy machine may need another
+			ex := c.AskExecute(code)
+			time.Sleep(300 * time.Millisecond)
+			begun := time.Now()
+			c.Control("interrupt_request", map[string]any{})
+			ex.Wait()
+			best = min(best, time.Since(begun))
+			if ex.Reply("ename") != "KeyboardInterrupt" {
+				t.Fatalf("%s: %.2000s", code, ex.Transcript())
+			}
+		}
+		if best >= 100*time.Millisecond {
+			t.Errorf("%s stops after %v", code, best)
+		}
+		if after := c.Execute("c.RunFor(time.Millisecond)\nc.Now() > 0"); after.Result() != "true" {
+			t.Errorf("%s: the cluster does not live on: %s", code, after.Transcript())
+		}
 	}
 }
+
 func TestCompletionKnowsKafka(t *testing.T) {
 	c := start(t)
 	for code, want := range map[string]string{

@@ -33,8 +33,7 @@ func TestDeadlocks(t *testing.T) {
 		"func wait(l sync.Locker) { l.Lock(); l.Lock() }\nwait(new(sync.Mutex))":                                     "",
 		"r, w := io.Pipe()\n_ = w\nio.ReadAll(r)":                                                                    "",
 	} {
-		begun := time.Now()
-		timer := time.AfterFunc(20*time.Second, s.Interrupt)
+		timer := time.AfterFunc(time.Minute, s.Interrupt)
 		o := s.run(code)
 		timer.Stop()
 		if o.Failure == nil || o.Failure.Name != "Deadlock" || o.Failure.Value != deadlockMessage {
@@ -44,9 +43,6 @@ func TestDeadlocks(t *testing.T) {
 		where = strings.ReplaceAll(where, "[N]", "["+strconv.Itoa(s.n)+"]")
 		if got := strings.Join(o.Failure.Traceback, "\n"); !strings.Contains(got, where) {
 			t.Errorf("%s\n%s\nwant %s", code, got, where)
-		}
-		if took := time.Since(begun); took > 6*time.Second {
-			t.Errorf("%s took %v", code, took)
 		}
 	}
 	if got := s.result("mu.Lock()\nmu.Unlock()\nrw.Lock()\nrw.Unlock()\nx + 1"); got != "42" {

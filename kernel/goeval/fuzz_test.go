@@ -116,8 +116,12 @@ func bear(t testing.TB, text string) (slowest time.Duration, which string) {
 func TestBadInput(t *testing.T) {
 	for name, text := range badInput() {
 		t.Run(name, func(t *testing.T) {
-			if took, which := bear(t, text); took > 10*time.Second {
-				t.Errorf("%s took %v", which, took)
+			took, which := bear(t, text)
+			if took > 10*time.Second { // a busy machine may need another try
+				took, which = bear(t, text)
+			}
+			if took > 10*time.Second {
+				t.Errorf("%s took %v, twice", which, took)
 			}
 		})
 	}

@@ -92,24 +92,21 @@ func (c *compiler) lastExpr(p *Program, e ast.Expr) stmt {
 	return c.ops(t).store(tmp, v.ev)
 }
 
-// patience is how long a stopped run may take to end before it is left behind.
-const patience = 2 * time.Second
-
 // Run executes the cell in a goroutine of its own, and returns when it has ended.
 func (p *Program) Run(run *Run) Result {
 	done := make(chan Result, 1)
-	go p.run(run, done)
+	th := &Thread{m: p.machine, run: run}
+	go p.run(th, done)
 	select {
 	case r := <-done:
 		return p.after(run, r)
 	case <-run.stopped:
 	}
-	select {
-	case r := <-done:
-		return p.after(run, r)
-	case <-time.After(patience):
+	r, left := th.leave(done)
+	if left {
 		return Result{Reached: p.reached, Stopped: run.Reason(), Exit: run.exit.Load(), Abandoned: true}
 	}
+	return p.after(run, r)
 }
 
 // after waits for the other goroutines of a run that was stopped: they are on their way out, and must not
@@ -128,10 +125,11 @@ func (p *Program) after(run *Run, r Result) Result {
 }
 
 // leaving is how long the goroutines of a stopped run are waited for.
-const leaving = 100 * time.Millisecond
+const leaving = 60 * time.Millisecond
 
-func (p *Program) run(run *Run, done chan<- Result) {
-	th := &Thread{m: p.machine, run: run}
+func (p *Program) run(th *Thread, done chan<- Result) {
+	run := th.run
+	th.id = goroutineID()
 	var res Result
 	ended := false
 	p.machine.begin(run)

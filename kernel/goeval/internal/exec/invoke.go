@@ -106,7 +106,7 @@ func (c *compiler) invokeValue(inv *invocation, to callee, parts []part, pos tok
 			callee.release()
 			return
 		}
-		call.run(fr, valueAt(rt, ptr(&f)), temps)
+		call.run(fr, valueAt(rt, ptr(&f)), reflect.Value{}, temps)
 	}
 	inv.late = func(fr *Frame) lateCall {
 		f := dyn(fr)
@@ -152,6 +152,7 @@ func (c *compiler) invokeInterface(inv *invocation, to callee, parts []part, pos
 	set := setter(parts, in[1:])
 	call := c.reflectCall(to.sig, parts, pos)
 	face, k, rt, at := to.face, to.method, c.rt(to.faceType), in[0]
+	name := to.faceType.Underlying().(*types.Interface).Method(k).Name()
 	slot := unsafe.Offsetof(itab{}.fun) + uintptr(k)*unsafe.Sizeof(uintptr(0))
 	inv.temps = temps
 	resolve := func(fr *Frame) (iface, *Closure) {
@@ -175,7 +176,13 @@ func (c *compiler) invokeInterface(inv *invocation, to callee, parts []part, pos
 	inv.do = func(fr *Frame) {
 		x, cl := resolve(fr)
 		if cl == nil {
-			call.run(fr, valueAt(rt, ptr(&x)).Method(k), temps)
+			v := valueAt(rt, ptr(&x))
+			if lock := c.m.lock(v, name); lock != nil {
+				fr.pos = pos
+				lock(fr.th, fr, nil)
+				return
+			}
+			call.run(fr, v.Method(k), v, temps)
 			return
 		}
 		callee := prepare(fr, x, cl)
@@ -186,7 +193,12 @@ func (c *compiler) invokeInterface(inv *invocation, to callee, parts []part, pos
 	inv.late = func(fr *Frame) lateCall {
 		x, cl := resolve(fr)
 		if cl == nil {
-			return call.late(fr, valueAt(rt, ptr(&x)).Method(k))
+			v := valueAt(rt, ptr(&x))
+			if lock := c.m.lock(v, name); lock != nil {
+				fr.pos = pos
+				return lock
+			}
+			return call.late(fr, v.Method(k))
 		}
 		return prepare(fr, x, cl).later()
 	}
@@ -203,7 +215,7 @@ func (c *compiler) invokeCompiled(inv *invocation, to callee, parts []part, pos 
 	_, temps := c.resultMoves(to.sig, out)
 	fn := to.compiled
 	inv.temps = temps
-	inv.do = func(fr *Frame) { call.run(fr, fn, temps) }
+	inv.do = func(fr *Frame) { call.run(fr, fn, reflect.Value{}, temps) }
 	inv.late = func(fr *Frame) lateCall { return call.late(fr, fn) }
 }
 
@@ -231,21 +243,24 @@ func (c *compiler) reflectCall(sig *types.Signature, parts []part, pos token.Pos
 	return r
 }
 
-func (r *reflectCall) call(th *Thread, fn reflect.Value, in []reflect.Value) []reflect.Value {
+func (r *reflectCall) call(th *Thread, fn, recv reflect.Value, in []reflect.Value) []reflect.Value {
 	if th.m.inner.Load() != nil {
 		th.m.inner.Store(nil)
 	}
 	if r.intrinsic != nil {
 		return r.intrinsic(&Call{Machine: r.m, Run: th.run, thread: th}, in)
 	}
+	before := th.calling.Swap(&compiledCall{recv, in})
+	defer th.calling.Store(before)
 	if r.variadic {
 		return fn.CallSlice(in)
 	}
 	return fn.Call(in)
 }
 
-// run evaluates the operands, calls fn and puts the results into temps.
-func (r *reflectCall) run(fr *Frame, fn reflect.Value, temps []loc) {
+// run evaluates the operands, calls fn and puts the results into temps. If fn is a method of a value in an
+// interface, recv is that value.
+func (r *reflectCall) run(fr *Frame, fn, recv reflect.Value, temps []loc) {
 	in := make([]reflect.Value, len(r.parts))
 	for i := range r.parts {
 		p := unsafe.Add(fr.mem, r.slots[i].off)
@@ -253,7 +268,11 @@ func (r *reflectCall) run(fr *Frame, fn reflect.Value, temps []loc) {
 		in[i] = valueAt(r.types[i], p)
 	}
 	fr.pos = r.pos
-	for i, out := range r.call(fr.th, fn, in) {
+	results := r.call(fr.th, fn, recv, in)
+	if r.intrinsic == nil {
+		fr.th.check() // what a stopped run waited for must not change anything when it comes
+	}
+	for i, out := range results {
 		valueAt(r.results[i], unsafe.Add(fr.mem, temps[i].off)).Set(out)
 	}
 	fr.th.top = fr
@@ -268,5 +287,5 @@ func (r *reflectCall) late(fr *Frame, fn reflect.Value) lateCall {
 		in[i] = v.Elem()
 	}
 	fr.pos = r.pos
-	return func(th *Thread, up *Frame, armed *Panic) { r.call(th, fn, in) }
+	return func(th *Thread, up *Frame, armed *Panic) { r.call(th, fn, reflect.Value{}, in) }
 }

@@ -97,6 +97,8 @@ type Thread struct {
 	dead          bool   // the goroutine ends without deferred calls, as by os.Exit
 	waits         string // what it waits for, while it does, in the run time's words
 	waited        []Site // where it waited when a deadlock was found
+	id            string // of the goroutine; only the one that runs the cell has it
+	calling       atomic.Pointer[compiledCall]
 }
 
 // enter puts fr on top, checks the stack, and ends the goroutine if its run was stopped.

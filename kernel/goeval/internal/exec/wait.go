@@ -52,6 +52,25 @@ func (c *Call) Await(what string, block, undo func(), leave func() bool) {
 	}
 }
 
+// lock is the method Lock or Unlock of a lock of package sync that an interface holds: it knows who calls, as
+// where the lock is called by its own type. It is nil for everything else.
+func (m *Machine) lock(v reflect.Value, method string) lateCall {
+	if method != "Lock" && method != "Unlock" {
+		return nil
+	}
+	v = v.Elem()
+	if t := v.Type(); t.Kind() != reflect.Pointer || t.Elem().PkgPath() != "sync" {
+		return nil
+	}
+	in := m.Intrinsic("sync", v.Type().Elem().Name()+"."+method)
+	if in == nil {
+		return nil
+	}
+	return func(th *Thread, _ *Frame, _ *Panic) {
+		in(&Call{Machine: m, Run: th.run, thread: th}, []reflect.Value{v})
+	}
+}
+
 // awaited waits for done or the interrupt.
 func (c *Call) awaited(done chan struct{}) bool {
 	select {
