@@ -17,6 +17,7 @@ type groupChaos struct {
 	mode     WorkMode
 	assignor []string
 	static   bool
+	tune     func(*config.Consumer)
 	producer int32
 	members  []int32
 	made     int
@@ -34,6 +35,9 @@ func (x *groupChaos) join() {
 	props.Member.SessionTimeoutMs, props.Member.HeartbeatIntervalMs, props.Member.MaxPollIntervalMs = 6000, 1000, 20_000
 	if x.static {
 		props.Member.InstanceID = fmt.Sprint("i", x.below(4))
+	}
+	if x.tune != nil {
+		x.tune(&props)
 	}
 	id := x.Apply(NewConsumer{Name: fmt.Sprintf("m%d", x.made), Props: props}).ID
 	x.apply(Subscribe{Consumer: id, Topics: []string{"orders", "bills"}[:1+x.below(2)]})
@@ -94,22 +98,28 @@ func TestGroupChaos(t *testing.T) {
 		g.spread("bills", 2)
 		x := &groupChaos{groups: g, seed: seed, mode: WorkMode(1 + seed%2), static: seed%5 == 4,
 			assignor: [][]string{{"range", "cooperative-sticky"}, {"cooperative-sticky"}, {"roundrobin"}, {"sticky"}}[seed/2%4]}
-		x.producer = g.producer(func(p *config.Producer) { p.LingerMs = 0 })
-		for range 25 {
-			x.act()
-			x.run(int64(1+x.below(4000)) * ms)
+		x.live(t)
+	}
+}
+
+// live lets it all happen, and then come to rest.
+func (x *groupChaos) live(t *testing.T) {
+	t.Helper()
+	x.producer = x.groups.producer(func(p *config.Producer) { p.LingerMs = 0 })
+	for range 25 {
+		x.act()
+		x.run(int64(1+x.below(4000)) * ms)
+	}
+	for n := NodeID(1); n <= 3; n++ {
+		if !x.broker(n).alive() {
+			x.apply(StartBroker{Broker: n})
 		}
-		for n := NodeID(1); n <= 3; n++ {
-			if !x.broker(n).alive() {
-				x.apply(StartBroker{Broker: n})
-			}
-		}
-		x.run(60_000 * ms)
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
-		}
-		if grp := x.group(); grp == nil || grp.State != GroupStable && grp.State != GroupEmpty {
-			t.Errorf("seed %d: the group does not come to rest: %+v", seed, grp)
-		}
+	}
+	x.run(60_000 * ms)
+	if t.Failed() {
+		t.Fatalf("seed %d", x.seed)
+	}
+	if grp := x.group(); grp == nil || grp.State != GroupStable && grp.State != GroupEmpty {
+		t.Errorf("seed %d: the group does not come to rest: %+v", x.seed, grp)
 	}
 }

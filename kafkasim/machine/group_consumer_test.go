@@ -230,3 +230,26 @@ func TestConsumerGroupFailover(t *testing.T) {
 	g.expect("partitions", g.has(c1)+g.has(c2), had)
 	g.expect("state", g.group().State, GroupStable)
 }
+
+// Random groups with the consumer protocol through failing coordinators, under every invariant: no partition ever has two
+// owners (45), epochs (41), commits (42), nothing left out (43) or done twice (44).
+func TestConsumerGroupChaos(t *testing.T) {
+	runs := 16
+	if testing.Short() {
+		runs = 4
+	}
+	for seed := range uint64(runs) {
+		g := newGroups(t, offsetsOne, quick, func(w *World) {
+			w.Seed = seed + 1
+			w.Broker.ConsumerGroups.SessionTimeoutMs, w.Broker.ConsumerGroups.HeartbeatIntervalMs = 6000, 1000
+			w.Broker.ConsumerGroups.AssignmentIntervalMs = int64(seed%2) * 1000
+		})
+		g.spread("orders", 4)
+		g.spread("bills", 2)
+		x := &groupChaos{groups: g, seed: seed, mode: WorkMode(1 + seed%2), static: seed%4 == 3, tune: func(c *config.Consumer) {
+			protocol848(c)
+			c.Member.RemoteAssignor = []string{"", "range"}[seed/2%2]
+		}}
+		x.live(t)
+	}
+}
