@@ -93,7 +93,7 @@ func (c *checker) registration(tp TopicPartition) {
 		return true
 	}
 	overlap := slices.ContainsFunc(p.ELR, func(id NodeID) bool { return slices.Contains(p.ISR, id) })
-	c.require(inReplicas(p.ISR) && inReplicas(p.ELR) && !overlap, 1, "%v: ISR %v and ELR %v of replicas %v", tp, p.ISR, p.ELR, p.Replicas)
+	c.require(inReplicas(p.ISR) && !overlap, 1, "%v: ISR %v and ELR %v of replicas %v", tp, p.ISR, p.ELR, p.Replicas)
 	c.require(p.Leader == NoNode || slices.Contains(p.ISR, p.Leader), 2, "%v: leader %d is not in ISR %v", tp, p.Leader, p.ISR)
 	if p.Leader == NoNode && len(p.ISR) > 0 && !slices.ContainsFunc(p.ISR, func(id NodeID) bool { return !c.s.diskReplaced(id) }) {
 		// Its members have lost their disks and are in sync again from new ones, and the controller had not heard
@@ -107,7 +107,7 @@ func (c *checker) registration(tp TopicPartition) {
 	if p.Leader != NoNode {
 		c.require(c.s.decided().broker(p.Leader).active(), 20, "%v: leader %d is not active", tp, p.Leader)
 	}
-	c.require(len(p.ISR) < c.s.decided().effectiveMinISR(tp) || len(p.ELR) == 0, 21, "%v: ELR %v although ISR %v is enough", tp, p.ELR, p.ISR)
+	c.require(len(p.ISR) < c.s.decided().effectiveMinISR(tp) || len(p.eligible()) == 0, 21, "%v: ELR %v although ISR %v is enough", tp, p.ELR, p.ISR)
 	for _, id := range p.ISR {
 		c.require(p.Leader == NoNode || c.s.decided().broker(id).active() || c.s.World.Rules.Without(FencedStayOut), 19, "%v: %d is in ISR %v and is not active", tp, id, p.ISR)
 	}
@@ -214,7 +214,7 @@ func (c *checker) committed(tp TopicPartition) {
 			continue
 		}
 		hw := r.Log.HighWatermark
-		for k, id := range slices.Concat(reg.ISR, reg.ELR) {
+		for k, id := range slices.Concat(reg.ISR, reg.eligible()) {
 			invariant := 9
 			if k >= len(reg.ISR) {
 				invariant = 10

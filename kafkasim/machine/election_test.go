@@ -87,6 +87,35 @@ func TestPartitionChange(t *testing.T) {
 	}
 }
 
+// R3.16, R3.35: when a move ends with fewer replicas in sync than the minimum was, those that leave are in the ELR, although
+// they are replicas no more (4.3.1). They cannot be elected.
+func TestReplicasThatLeaveStayEligible(t *testing.T) {
+	b := newBench(t, 3, withELR)
+	tp := b.topic("orders", 2, []NodeID{1, 2})
+	b.run(1000 * ms)
+	b.apply(Reassign{TP: tp, Replicas: []NodeID{3}})
+	b.runUntil(60_000*ms, "the move", func() bool { return len(b.registration(tp).Replicas) == 1 })
+	if reg := b.registration(tp); !slices.Equal(reg.ISR, []NodeID{3}) || !slices.Equal(reg.ELR, []NodeID{1, 2}) || reg.Leader != 3 {
+		t.Fatalf("after the move ISR %v, ELR %v, leader %d; want 3, 1 and 2, 3", reg.ISR, reg.ELR, reg.Leader)
+	}
+	// A clean stop leaves 3 eligible, too, and it leads again when it is back.
+	b.apply(StopBroker{Broker: 3})
+	b.runUntil(60_000*ms, "no process", func() bool { return b.Brokers[2].Process == NotRunning })
+	b.apply(StartBroker{Broker: 3})
+	b.runUntil(60_000*ms, "a leader", func() bool { return b.registration(tp).Leader == 3 })
+	if reg := b.registration(tp); !slices.Equal(reg.ELR, []NodeID{1, 2}) {
+		t.Errorf("ELR %v with leader 3, want 1 and 2", reg.ELR)
+	}
+	// After a kill it is not eligible, and not elected as the last known leader, because somebody else is on the list.
+	b.apply(CrashBroker{Broker: 3})
+	b.runUntil(60_000*ms, "a partition without leader", func() bool { return b.registration(tp).Leader == NoNode })
+	b.apply(StartBroker{Broker: 3})
+	b.run(60_000 * ms)
+	if reg := b.registration(tp); reg.Leader != NoNode || !slices.Equal(reg.ELR, []NodeID{1, 2}) || !slices.Equal(reg.LastKnownELR, []NodeID{3}) {
+		t.Errorf("a minute after the kill: leader %d, ELR %v, last known %v; want none, 1 and 2, 3", reg.Leader, reg.ELR, reg.LastKnownELR)
+	}
+}
+
 // R2.21: AlterPartition is validated in this order; each request is wrong in everything that comes later too.
 func TestAlterPartitionRefusals(t *testing.T) {
 	b := newBench(t, 4)

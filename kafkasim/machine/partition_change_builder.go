@@ -99,7 +99,8 @@ func removesAny(old, now []NodeID) bool {
 
 // targetELR is the first half of R3.16: with enough in-sync replicas nobody else is eligible; else whoever
 // was in the ISR or the ELR and is not in the target ISR, except after an unclean shutdown. In the order of
-// ids, as Kafka writes it.
+// ids, as Kafka writes it. Who leaves the replicas with the change is not left out (4.3.1, maybePopulateTargetElr): it
+// stays in the list until the ISR is large enough, and cannot be elected.
 func (c *partitionChange) targetELR() {
 	if !c.elrEnabled {
 		return
@@ -109,11 +110,25 @@ func (c *partitionChange) targetELR() {
 		return
 	}
 	for _, id := range slices.Concat(c.old.ELR, c.old.ISR) {
-		if !slices.Contains(c.isr, id) && !slices.Contains(c.unclean, id) && !slices.Contains(c.elr, id) && slices.Contains(c.replicas, id) {
+		if !slices.Contains(c.isr, id) && !slices.Contains(c.unclean, id) && !slices.Contains(c.elr, id) {
 			c.elr = append(c.elr, id)
 		}
 	}
 	slices.Sort(c.elr)
+}
+
+// eligible are the eligible leader replicas that are replicas still.
+func (p *PartitionRegistration) eligible() []NodeID {
+	if !removesAny(p.ELR, p.Replicas) {
+		return p.ELR
+	}
+	var ids []NodeID
+	for _, id := range p.ELR {
+		if slices.Contains(p.Replicas, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // elect is R3.13. unclean tells that the leader is neither in the ISR nor eligible.

@@ -94,7 +94,7 @@ func (w *Watch) strong(b *Broker, r *Replica, from int64) {
 		w.holds(b, r, id, from, 9)
 	}
 	if w.s.eligibleHold(r.TP) {
-		for _, id := range reg.ELR {
+		for _, id := range reg.eligible() {
 			w.holds(b, r, id, from, 10)
 		}
 	}
@@ -137,7 +137,7 @@ func (w *Watch) member(b *Broker, r *Replica) {
 	if reg := w.image.partition(r.TP); reg != nil && w.s.clean(r.TP) {
 		if slices.Contains(reg.ISR, b.ID) {
 			w.memberOf(r.TP, b.ID, 9)
-		} else if slices.Contains(reg.ELR, b.ID) && w.s.eligibleHold(r.TP) {
+		} else if slices.Contains(reg.eligible(), b.ID) && w.s.eligibleHold(r.TP) {
 			w.memberOf(r.TP, b.ID, 10)
 		}
 	}

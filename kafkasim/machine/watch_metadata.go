@@ -109,7 +109,7 @@ func (w *Watch) partition(tp TopicPartition) {
 		w.memberOf(tp, id, 9)
 	}
 	if w.s.eligibleHold(tp) {
-		for _, id := range reg.ELR {
+		for _, id := range reg.eligible() {
 			w.memberOf(tp, id, 10)
 		}
 	}
