@@ -43,6 +43,8 @@ func badInput() map[string]string {
 		"calls":                 "func f(n int) int { return n }\n" + deep("f(", 5_000) + "1" + deep(")", 5_000),
 		"selectors":             "x := 1\nx" + deep(".y", 20_000),
 		"literals":              "x := " + deep("[]any{", 5_000) + deep("}", 5_000),
+		"literals of a call":    "func f() any { return 1 }\nx := " + deep("struct{ A any }{", 1_000) + "f()" + deep("}", 1_000),
+		"maps of a call":        "func f() any { return 1 }\nx := " + deep("map[string]any{\"a\": ", 1_000) + "f()" + deep("}", 1_000),
 		"pointers to structs":   "var x " + deep("struct{ a *", 5_000) + "int" + deep("}", 5_000),
 		"channels":              "var x " + deep("chan ", 20_000) + "int",
 		"generics":              "type T[A any] struct{ x *T[T[A]] }\nvar t T[int]",

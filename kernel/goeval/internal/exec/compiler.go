@@ -13,11 +13,12 @@ import (
 
 // compiler turns the syntax of one function into closures.
 type compiler struct {
-	m   *Machine
-	u   *Unit
-	env map[*types.TypeParam]types.Type // type arguments inside an instance of a generic function
-	fn  *fnState
-	at  token.Pos // where a refusal is reported
+	m       *Machine
+	u       *Unit
+	env     map[*types.TypeParam]types.Type // type arguments inside an instance of a generic function
+	fn      *fnState
+	at      token.Pos         // where a refusal is reported
+	calling map[ast.Expr]bool // whether an expression calls a function
 }
 
 // fnState is the function being compiled.

@@ -264,7 +264,18 @@ func (s *hoistScan) ofBytes(e ast.Expr) bool {
 	return fromSlice
 }
 
-func (s *hoistScan) hasCall(e ast.Expr) bool { return hasCall(s.c.u.Info, e) }
+// hasCall remembers its answers: literals inside literals ask again at each level.
+func (s *hoistScan) hasCall(e ast.Expr) bool {
+	known, ok := s.c.calling[e]
+	if !ok {
+		known = hasCall(s.c.u.Info, e)
+		if s.c.calling == nil {
+			s.c.calling = map[ast.Expr]bool{}
+		}
+		s.c.calling[e] = known
+	}
+	return known
+}
 
 // hasCall reports whether e calls a function or receives.
 func hasCall(info *types.Info, e ast.Expr) bool {
