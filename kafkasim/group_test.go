@@ -242,3 +242,31 @@ func TestSettleWaitsForCommits(t *testing.T) {
 		t.Errorf("lag %d", lag)
 	}
 }
+
+// R1.25: below the minimum ISR a commit is not refused at once. It is in the leader's log and waits for the high
+// watermark, and the client asks again until it gives up.
+func TestCommitBelowTheMinimumISR(t *testing.T) {
+	c := New(World{Brokers: 3, Seed: 5, Config: Config{"min.insync.replicas": 2, "replica.lag.time.max.ms": 1000, "broker.session.timeout.ms": 3000, "broker.heartbeat.interval.ms": 300}})
+	c.CreateTopic("orders", 1, 3, nil)
+	c.NewProducer("shop", nil).Send("orders", "anna", "order")
+	c.Settle()
+	x := c.NewConsumer("A", Config{"group.id": "warehouse", "auto.offset.reset": "earliest", "enable.auto.commit": false, "default.api.timeout.ms": 12000}).Subscribe("orders")
+	x.Poll(20 * time.Second)
+	coordinator := c.Group("warehouse").Coordinator
+	for id := 1; id <= 3; id++ {
+		if id != coordinator {
+			c.Broker(id).Crash()
+		}
+	}
+	c.RunFor(8 * time.Second)
+	before := c.Broker(coordinator).Costs().Appends
+	if got := x.Commit(); got.Error != "TimeoutException" && got.Error != "TIMEOUT_EXCEPTION" {
+		t.Errorf("%v, want a timeout", got)
+	}
+	if c.Broker(coordinator).Costs().Appends == before {
+		t.Error("the commit was refused before it was appended")
+	}
+	if g := c.Group("warehouse"); len(g.Offsets) > 0 && g.Offsets[0].Committed >= 0 {
+		t.Errorf("%v: committed", g)
+	}
+}

@@ -199,8 +199,12 @@ func (s *State) ownBatch(b *Broker, records ...partlog.Record) partlog.Batch {
 // coordinatorAppend appends a batch to a shard's log with acks=all and waits timeout µs at most for its
 // replication. NONE: then will come to onCoordinatorWritten. Any other code is the end of it.
 func (s *State) coordinatorAppend(b *Broker, x *CoordinatorShard, batch partlog.Batch, timeout int64, then Payload) Code {
+	acks := int8(-1)
+	if x.Kind == GroupCoordinator {
+		acks = 1 // R1.25: a group's records are not refused below the minimum ISR; they wait for the high watermark
+	}
 	p := ProducePart{TP: x.TP, Batch: batch}
-	part := s.append(b, -1, &p, nil)
+	part := s.append(b, acks, &p, nil)
 	if code := part.Result.Error; code != NONE {
 		s.refused(b, x.TP, code)
 		return coordinatorFailed(code)
