@@ -276,7 +276,7 @@ func (s *State) becomeFollower(b *Broker, r *Replica, reg *PartitionRegistration
 	}
 	r.LeaderEpoch, r.Leader = reg.LeaderEpoch, reg.Leader
 	r.ISR, r.Change, r.Remotes, r.EpochStart, r.Guards = nil, ISRChange{}, nil, 0, nil
-	r.DelayedUntil, r.Failed, r.Truncating, r.NoEpoch, r.Aligned = 0, false, false, false, false
+	r.DelayedUntil, r.Failed, r.Truncating, r.NoEpoch, r.Aligned, r.CaughtUp = 0, false, false, false, false, false
 	s.note(view.Change{Kind: view.BecameFollower, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: noteNode(r.Leader), B: int64(r.LeaderEpoch)})
 	s.beginTruncation(b, r, was != Follower || before != r.Leader)
 	if was == Leader {

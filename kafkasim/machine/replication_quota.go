@@ -81,7 +81,8 @@ func (s *State) countSent(b *Broker, results []FetchResult) {
 }
 
 // followerThrottles tells whether a follower does not ask for a partition now. It is in sync when it had all that
-// the leader had committed at the last answer with records; before any it is not.
+// the leader had committed at the last answer with records, or the first
+// of its leader's epoch; before any it is not.
 func (s *State) followerThrottles(b *Broker, r *Replica) bool {
 	if !b.followerQuota(r.TP) || r.CaughtUp {
 		return false
@@ -99,5 +100,7 @@ func (s *State) countCopied(b *Broker, r *Replica, res *FetchResult, n int) {
 		}
 		b.Quotas.Follower.record(s.replicationWindows(), s.Now/ms, bytes)
 	}
-	r.CaughtUp = r.Log.End >= res.HighWatermark
+	if n > 0 || !r.Aligned { // an empty answer changes nothing that is known (PartitionFetchState.lag)
+		r.CaughtUp = r.Log.End >= res.HighWatermark
+	}
 }
