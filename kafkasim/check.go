@@ -79,6 +79,10 @@ var invariants = []struct {
 	{29, false, "a transactional id has one coordinator, one producer id and at most one open transaction"},
 	{30, false, "a producer's epoch does not go back along a log: who is fenced has written nothing"},
 	{31, false, "with transactions v2 a transaction has one outcome in all its partitions: all or nothing"},
+	{60, false, "a record of a share group is acquired by one member at a time"},
+	{61, false, "a record's delivery count in a share group never exceeds the limit"},
+	{62, false, "a record that a share group has acknowledged is never delivered again"},
+	{63, false, "the start offset of a share partition never goes back"},
 }
 
 // watched is what Watch has seen.
@@ -158,10 +162,13 @@ func (c *Cluster) Check() *Verdict {
 		if i.number == 27 && len(c.s.Controllers) == 1 {
 			continue // nobody to agree with
 		}
+		if i.number >= machine.OneOwner && len(c.s.Share.Consumers) == 0 {
+			continue
+		}
 		if i.number >= 28 && i.number < 40 && !c.hasTransactions() {
 			continue
 		}
-		if i.number >= 40 && !c.hasGroups() {
+		if i.number >= 40 && i.number < machine.OneOwner && !c.hasGroups() {
 			continue
 		}
 		if i.number == 25 && !c.compacts() || i.number == 45 && !c.hasConsumerGroups() {

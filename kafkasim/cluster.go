@@ -110,8 +110,8 @@ func (c *Cluster) step() (machine.Event, bool) {
 }
 
 // producerIndex finds a producer by its id, -1 for none.
-func (c *Cluster) clientIndex(name string, consumer bool) int32 {
-	i := slices.IndexFunc(c.s.Clients, func(m machine.Client) bool { return m.Name == name && m.Consumer == consumer })
+func (c *Cluster) clientIndex(name string, kind machine.ClientKind) int32 {
+	i := slices.IndexFunc(c.s.Clients, func(m machine.Client) bool { return m.Name == name && m.Kind == kind })
 	if i < 0 {
 		return -1
 	}
@@ -119,10 +119,10 @@ func (c *Cluster) clientIndex(name string, consumer bool) int32 {
 }
 
 // clientNames are the ids of all producers, or of all consumers.
-func (c *Cluster) clientNames(consumer bool) []string {
+func (c *Cluster) clientNames(kind machine.ClientKind) []string {
 	var names []string
 	for _, m := range c.s.Clients {
-		if m.Consumer == consumer {
+		if m.Kind == kind {
 			names = append(names, m.Name)
 		}
 	}

@@ -31,9 +31,9 @@ func (c *Cluster) NewConsumer(id string, conf Config) *Consumer {
 
 // Consumer is the consumer with this id.
 func (c *Cluster) Consumer(id string) *Consumer {
-	i := c.clientIndex(id, true)
+	i := c.clientIndex(id, machine.ConsumerClient)
 	if i < 0 {
-		misuse(fmt.Sprintf("Consumer(%q)", id), "there is no consumer %q%s", id, meant(id, c.clientNames(true), "make it with NewConsumer"))
+		misuse(fmt.Sprintf("Consumer(%q)", id), "there is no consumer %q%s", id, meant(id, c.clientNames(machine.ConsumerClient), "make it with NewConsumer"))
 	}
 	return &Consumer{c: c, i: i}
 }

@@ -39,7 +39,7 @@ func (c *Cluster) node(where string, x any) machine.NodeID {
 				return machine.FirstClient + machine.NodeID(i)
 			}
 		}
-		names := append([]string{"controller"}, append(c.clientNames(false), c.clientNames(true)...)...)
+		names := append([]string{"controller"}, append(c.clientNames(machine.ProducerClient), append(c.clientNames(machine.ConsumerClient), c.clientNames(machine.ShareConsumerClient)...)...)...)
 		misuse(where, "there is nobody called %q%s (brokers are meant by their numbers)", x, meant(x, names, ""))
 	}
 	misuse(where, "%v (%T) names nobody: want a broker's number, \"controller\" or a client's id", x, x)

@@ -46,20 +46,16 @@ func (c *Cluster) newName(verb, id string) {
 	}
 	for _, m := range c.s.Clients {
 		if m.Name == id {
-			kind := "producer"
-			if m.Consumer {
-				kind = "consumer"
-			}
-			misuse(where, "there already is a %s %q in this cluster; choose another id", kind, id)
+			misuse(where, "there already is a %s %q in this cluster; choose another id", m.Kind, id)
 		}
 	}
 }
 
 // Producer is the producer with this id.
 func (c *Cluster) Producer(id string) *Producer {
-	i := c.clientIndex(id, false)
+	i := c.clientIndex(id, machine.ProducerClient)
 	if i < 0 {
-		misuse(fmt.Sprintf("Producer(%q)", id), "there is no producer %q%s", id, meant(id, c.clientNames(false), "make it with NewProducer"))
+		misuse(fmt.Sprintf("Producer(%q)", id), "there is no producer %q%s", id, meant(id, c.clientNames(machine.ProducerClient), "make it with NewProducer"))
 	}
 	return &Producer{c: c, i: i}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kafkalab/kafkasim/machine"
 )
 
 // busy is a cluster with all kinds of things behind it.
@@ -39,7 +41,7 @@ func busy() *Cluster {
 func TestSaveAndLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "busy.kafkalab")
 	for _, c := range []*Cluster{busy(), Page(), Widget(Config{"acks": 1}), New(World{})} {
-		if c.clientIndex("app", false) >= 0 {
+		if c.clientIndex("app", machine.ProducerClient) >= 0 {
 			c.Ticks(20)
 		}
 		saved := c.Save(path)

@@ -4,7 +4,7 @@ import "slices"
 
 // brokerRows are the properties of brokers and controllers (Kafka: KafkaConfig and its parts). World.Config takes them.
 func brokerRows() []Property {
-	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), consumerGroupsModelled(), quotaRows(), brokerTopicDefaults(), brokerAbsent())
+	rows := slices.Concat(brokerModelled(), coordinatorModelled(), groupsModelled(), shareModelled(), consumerGroupsModelled(), quotaRows(), brokerTopicDefaults(), brokerAbsent())
 	for _, n := range securityNames {
 		rows = append(rows, absent(n, String, "null", needsWire, "Part of how connections are protected."))
 	}
@@ -142,12 +142,6 @@ var brokerAbsentNames = []struct {
 	{"groups have what they have by default", [][2]string{
 		{"group.consumer.migration.policy", "bidirectional"}, {"group.coordinator.append.linger.ms", "-1"}, {"group.coordinator.rebalance.protocols", "classic, consumer, streams"},
 		{"group.coordinator.threads", "4"}, {"offsets.load.buffer.size", "5242880"}, {"offsets.topic.compression.codec", "0"},
-	}},
-	{"share groups are not there yet", [][2]string{
-		{"group.share.assignment.interval.ms", "1000"}, {"group.share.delivery.count.limit", "5"}, {"group.share.heartbeat.interval.ms", "5000"},
-		{"group.share.max.size", "200"}, {"group.share.partition.max.record.locks", "2000"}, {"group.share.record.lock.duration.ms", "30000"},
-		{"group.share.session.timeout.ms", "45000"}, {"share.coordinator.state.topic.min.isr", "2"}, {"share.coordinator.state.topic.num.partitions", "50"},
-		{"share.coordinator.state.topic.replication.factor", "3"},
 	}},
 	{"loading takes a time for each record", [][2]string{{"transaction.state.log.load.buffer.size", "5242880"}}},
 	{needsTwoPhase, [][2]string{{"transaction.two.phase.commit.enable", "false"}}},

@@ -20,6 +20,9 @@ func ParseBroker(given map[string]any) (Broker, *Problem) {
 	if c.ReplicaFetchWaitMaxMs > c.ReplicaLagTimeMaxMs {
 		return Broker{}, problem("replica.fetch.wait.max.ms=%d must not be above replica.lag.time.max.ms=%d, or followers would often be taken out of the ISR", c.ReplicaFetchWaitMaxMs, c.ReplicaLagTimeMaxMs)
 	}
+	if pr := c.Share.settle(); pr != nil {
+		return Broker{}, pr
+	}
 	for _, v := range []struct {
 		name  string
 		value int64

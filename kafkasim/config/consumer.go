@@ -4,7 +4,7 @@ import "slices"
 
 // consumerRows are the consumer's properties (Kafka: ConsumerConfig).
 func consumerRows() []Property {
-	return owned(OwnerConsumer, slices.Concat(consumerModelled(), memberModelled(), consumerAbsent()))
+	return owned(OwnerConsumer, slices.Concat(consumerModelled(), memberModelled(), shareConsumerModelled(), consumerAbsent()))
 }
 
 func consumerModelled() []Property {
@@ -55,7 +55,5 @@ func consumerAbsent() []Property {
 		absent("interceptor.classes", List, "", "", "Classes that see records before the application does."),
 		absent("key.deserializer", Class, "null", needsSerde, "The class that turns bytes into keys."),
 		absent("value.deserializer", Class, "null", needsSerde, "The class that turns bytes into values."),
-		absent("share.acknowledgement.mode", String, "implicit", "share groups are not there yet", "How a share consumer acknowledges."),
-		absent("share.acquire.mode", String, "batch_optimized", "share groups are not there yet", "How a share consumer takes records."),
 	}...)
 }

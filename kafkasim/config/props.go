@@ -44,6 +44,7 @@ type Broker struct {
 	ReplicationQuotaWindowNum            int32 // replication.quota.window.num
 	ReplicationQuotaWindowSizeSeconds    int64 // replication.quota.window.size.seconds
 	ConsumerGroups                       ConsumerGroups
+	Share                                ShareGroups
 }
 
 // Topic holds the topic properties that are modelled.
@@ -145,4 +146,5 @@ type Consumer struct {
 	ReconnectBackoffMs     int64     // reconnect.backoff.ms
 	ReconnectBackoffMax    int64     // reconnect.backoff.max.ms
 	Member                 Member
+	Share                  ShareConsumer // of a share consumer
 }

@@ -73,6 +73,8 @@ type Broker struct {
 	VerifyAt          int64 // µs: when VerifyTimer is due
 	LastGuard         uint64
 
+	Share BrokerShare
+
 	Chores     Chores
 	CleanEpoch int64 // the clean-shutdown marker on disk: the broker epoch in it, -1 without marker
 }
@@ -112,7 +114,8 @@ func isRequest(p Payload) bool {
 		InitProducerIDRequest, DeleteRecordsRequest, FindCoordinatorRequest,
 		AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, EndTxnRequest, WriteTxnMarkersRequest,
 		JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, ConsumerGroupHeartbeatRequest, OffsetCommitRequest, OffsetFetchRequest,
-		TxnOffsetCommitRequest, DeleteGroupRequest, OffsetDeleteRequest:
+		TxnOffsetCommitRequest, DeleteGroupRequest, OffsetDeleteRequest,
+		ShareGroupHeartbeatRequest, ShareFetchRequest, ShareAcknowledgeRequest, ShareStateRequest:
 		return true
 	}
 	return false
@@ -138,6 +141,8 @@ func (s *State) handle(b *Broker, e Event) {
 		s.onDeleteRecords(b, e, p)
 	case FindCoordinatorRequest:
 		s.onFindCoordinator(b, e, p)
+	case ShareGroupHeartbeatRequest, ShareFetchRequest, ShareAcknowledgeRequest, ShareStateRequest:
+		s.handleShare(b, e)
 	default:
 		s.handleTransactions(b, e)
 	}
@@ -171,6 +176,8 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 		s.onMarkersWritten(b, e, p)
 	case AddPartitionsToTxnResponse:
 		s.onPartitionsAdded(b, e, p)
+	case ShareStateResponse:
+		s.onShareStateAnswer(b, e, p)
 	case Disconnected:
 		if e.From.IsController() {
 			s.controllerClosed(b, e)
@@ -179,6 +186,7 @@ func (s *State) brokerResponse(b *Broker, e Event) {
 		s.forgetConn(b, e.From, e.Conn)
 		s.fetcherDisconnected(b, e)
 		s.peerDisconnected(b, e)
+		s.shareDisconnected(b, e.From, e.Conn)
 	default:
 		unexpected(e)
 	}
@@ -217,6 +225,10 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onUnthrottle(b, p)
 	case NextRequest:
 		s.readNext(b, p)
+	case ShareTimer:
+		s.onShareTimer(b, e)
+	case ShareGroupTimer:
+		s.onShareGroupTimer(b, e, p)
 	case GroupTimer:
 		s.onGroupTimer(b, e, p)
 	case OffsetExpiryTimer:

@@ -332,6 +332,7 @@ func (s *State) forgetProcess(b *Broker) {
 	b.Alter, b.Assign, b.IDs, b.Forward = AlterManager{}, AssignmentsManager{}, ProducerIDs{}, Forwarder{}
 	b.Pull = MetadataPull{Leader: b.Pull.Leader, Epoch: b.Pull.Epoch, Draws: b.Pull.Draws, Links: make([]RaftLink, len(s.Controllers))}
 	b.Shards, b.Peers, b.Markers, b.Adds, b.Verifying = nil, nil, nil, nil, nil
+	b.Share = BrokerShare{}
 	b.AbortAt, b.ExpireAt, b.MarkersAt, b.VerifyAt = 0, 0, 0, 0
 	b.Lifecycle, b.Chores = Lifecycle{Epoch: -1, PreviousEpoch: -1}, Chores{}
 	for i := range b.Replicas {

@@ -78,6 +78,9 @@ func (s *State) Check() []Violation {
 	c.groups()
 	c.transactions()
 	c.acknowledged()
+	for _, x := range s.Share.Broken {
+		c.list = append(c.list, Violation{Invariant: x.Invariant, Text: x.Text, At: x.At})
+	}
 	return c.list
 }
 

@@ -27,12 +27,25 @@ const (
 	drawSticky
 )
 
-// Client says what a client's node id stands for: an index into Producers or Consumers.
+// Client says what a client's node id stands for: an index into Producers, Consumers or Share.Consumers.
 type Client struct {
-	Name     string
-	Consumer bool // else a producer
-	Index    int32
+	Name  string
+	Kind  ClientKind
+	Index int32 // among those of its kind
 }
+
+// ClientKind says what a client is.
+type ClientKind uint8
+
+// The kinds.
+const (
+	ProducerClient ClientKind = iota
+	ConsumerClient
+	ShareConsumerClient
+)
+
+// String is the kind in words.
+func (k ClientKind) String() string { return [...]string{"producer", "consumer", "share consumer"}[k] }
 
 // clientNode is the node id of the n-th client, in the order in which clients were made.
 func clientNode(n int) NodeID { return FirstClient + NodeID(n) }
@@ -41,8 +54,8 @@ func clientNode(n int) NodeID { return FirstClient + NodeID(n) }
 func (s *State) client(n NodeID) *Client { return &s.Clients[n-FirstClient] }
 
 // newClient registers a client and makes its half of the network.
-func (s *State) newClient(name string, consumer bool, index int32, t ClientTimes) ClientIO {
-	s.Clients = append(s.Clients, Client{Name: name, Consumer: consumer, Index: index})
+func (s *State) newClient(name string, kind ClientKind, index int32, t ClientTimes) ClientIO {
+	s.Clients = append(s.Clients, Client{Name: name, Kind: kind, Index: index})
 	io := ClientIO{Node: clientNode(len(s.Clients) - 1), Name: name, Times: t}
 	io.Meta.LastRefresh, io.Meta.LastSuccess = -never, -never
 	for b := int32(1); b <= s.World.Brokers; b++ {

@@ -7,7 +7,7 @@ func (s *State) describeClientEvent(e *Event) string {
 	c := s.client(e.To)
 	switch m := e.Payload.(type) {
 	case ClientTimer:
-		if c.Consumer {
+		if c.Kind != ProducerClient {
 			return "poll of " + c.Name + " wakes"
 		}
 		return "sender of " + c.Name + " wakes"

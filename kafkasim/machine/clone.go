@@ -41,6 +41,7 @@ func (s *State) Clone() *State {
 	}
 	c.Truth.Acked, c.Truth.Partitions = slices.Clip(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
 	c.Deletions, c.GroupAdmin = slices.Clone(s.Deletions), slices.Clone(s.GroupAdmin)
+	c.Share = s.Share.clone()
 	c.Notes, c.Watching, c.Answers, c.Losses, c.Untold, c.Commits = nil, false, nil, nil, nil, nil
 	return &c
 }
@@ -121,6 +122,7 @@ func (b *Broker) unshare() {
 	for i := range b.Shards {
 		b.Shards[i].unshare()
 	}
+	b.Share.unshare()
 	b.unshareTransactions()
 	b.Quotas.unshare()
 	b.Deletes = slices.Clone(b.Deletes)

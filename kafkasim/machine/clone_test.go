@@ -46,6 +46,9 @@ var shared = []string{
 	".Log.Sealed", ".Log.Epochs", ".Results[].Errors", ".Ask.Partitions", ".Verifying[].Guards", ".Transactions.Aborted", ".Txn.New", ".OffsetQueue.Offsets", ".Txn.Added", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
 	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Members[].Topics", ".Assigned", ".Revoking", ".Target", ".Said", ".Patterns[].Topics", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
+	".Share.Sessions[].Parts", ".Jobs[].Request.Parts", ".Jobs[].Request.Forgotten", ".Request.Acks", ".Calls[].Request.Batches", ".Calls[].Undo", ".Consumers[].Topics",
+	".Consumers[].Told", ".Consumers[].Assigned", ".Links[].Known", ".Links[].Sent", ".Results", ".Poll.Rows", ".How.Release", ".How.Reject", ".Book[].Done", ".Groups[].Ready",
+	".Members[].Topics", ".Members[].Parts", ".Members[].Target", ".States[].Batches",
 	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Quotas", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 

@@ -146,7 +146,7 @@ func (s *State) applyConsumer(c Command) Result {
 
 func (s *State) newConsumer(c NewConsumer) Result {
 	i := int32(len(s.Consumers))
-	io := s.newClient(c.Name, true, i, ClientTimes{
+	io := s.newClient(c.Name, ConsumerClient, i, ClientTimes{
 		RequestTimeout: c.Props.RequestTimeoutMs * ms, RetryBackoff: c.Props.RetryBackoffMs * ms,
 		RetryBackoffMax: c.Props.RetryBackoffMaxMs * ms, MetadataMaxAge: c.Props.MetadataMaxAgeMs * ms,
 		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,

@@ -39,6 +39,7 @@ type CoordinatorShard struct {
 	Transactions []TransactionMetadata // of a transaction coordinator, by transactional id
 	Groups       []Group               // of a group coordinator, by id
 	ExpiryAt     int64                 // µs: when it looks for old offsets next; 0 for never
+	Share        ShareShard
 }
 
 // CoordinatorLoadTimer: a broker has read the log of a shard in this epoch.
@@ -122,6 +123,8 @@ func (b *Broker) coordinatorKind(topic int32) (CoordinatorKind, bool) {
 		return TransactionCoordinator, true
 	case ConsumerOffsetsTopic:
 		return GroupCoordinator, true
+	case ShareGroupStateTopic:
+		return ShareCoordinator, true
 	}
 	return 0, false
 }
@@ -159,14 +162,18 @@ func (s *State) loadShard(b *Broker, x *CoordinatorShard) {
 			x.replayTransactions(&b.Image, batch)
 		case GroupCoordinator:
 			x.replayGroups(&b.Image, batch, l.HighWatermark, s.mutant(ForgetsCommits))
+		case ShareCoordinator:
+			x.replayShareStates(batch)
 		}
 		return true
 	})
 	x.Loading = false
-	if x.Kind == TransactionCoordinator {
+	switch x.Kind {
+	case TransactionCoordinator:
 		s.transactionsLoaded(b, x)
-	} else {
+	case GroupCoordinator:
 		s.groupsLoaded(b, x)
+		s.shareGroupsLoaded(b, x)
 	}
 }
 
@@ -245,6 +252,10 @@ func (s *State) onCoordinatorWritten(b *Broker, m CoordinatorWritten) {
 	switch then := m.Then.Payload.(type) {
 	case TransactionWrite:
 		s.transactionWritten(b, x, then, code)
+	case ShareStateStored:
+		s.shareStateStored(b, then, code)
+	case ShareGroupStored:
+		s.shareGroupStored(b, then, code)
 	default:
 		s.groupWritten(b, x, then, code)
 	}

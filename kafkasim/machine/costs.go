@@ -82,7 +82,10 @@ func (s *State) encrypts(to NodeID) bool {
 		return false
 	}
 	c := s.client(to)
-	if c.Consumer {
+	switch c.Kind {
+	case ShareConsumerClient:
+		return s.Share.Consumers[c.Index].Config.SecurityProtocol == config.SSL
+	case ConsumerClient:
 		return s.Consumers[c.Index].Config.SecurityProtocol == config.SSL
 	}
 	return s.Producers[c.Index].Config.SecurityProtocol == config.SSL

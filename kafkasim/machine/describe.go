@@ -107,6 +107,9 @@ func (s *State) DescribePayload(p Payload) string {
 		}
 		return "FetchResponse " + list(p.Parts, s.fetchWords)
 	}
+	if text, ok := s.describeShare(p); ok {
+		return text
+	}
 	if text, ok := s.describeCluster(p); ok {
 		return text
 	}

@@ -7,8 +7,7 @@ package machine
 // (coordinator_log.go).
 //
 // Kafka: KafkaApis.handleFindCoordinatorRequest (API 10), Utils.abs, GroupCoordinatorService.partitionFor,
-// TransactionStateManager.partitionFor. Simplified: one key in each request (KIP-699 has several); no share
-// coordinator.
+// TransactionStateManager.partitionFor. Simplified: one key in each request (KIP-699 has several).
 
 // CoordinatorKind says for what a coordinator is: Kafka's CoordinatorType, with its numbers.
 type CoordinatorKind uint8
@@ -17,14 +16,15 @@ type CoordinatorKind uint8
 const (
 	GroupCoordinator       CoordinatorKind = 0
 	TransactionCoordinator CoordinatorKind = 1
+	ShareCoordinator       CoordinatorKind = 2
 )
 
 // String is Kafka's name of the kind.
-func (k CoordinatorKind) String() string { return [...]string{"GROUP", "TRANSACTION"}[k] }
+func (k CoordinatorKind) String() string { return [...]string{"GROUP", "TRANSACTION", "SHARE"}[k] }
 
 // Topic is the internal topic of the coordinators of a kind.
 func (k CoordinatorKind) Topic() string {
-	return [...]string{ConsumerOffsetsTopic, TransactionStateTopic}[k]
+	return [...]string{ConsumerOffsetsTopic, TransactionStateTopic, ShareGroupStateTopic}[k]
 }
 
 // FindCoordinatorRequest asks any broker for the coordinator of a group or a transactional id (API 10).

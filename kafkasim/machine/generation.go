@@ -62,6 +62,8 @@ const (
 	GroupEpochFromOne
 	AssignmentInterval
 	LateCommits
+	ShareReleaseCounts
+	ShareEpochFromOne
 	EligibleLeaders
 	switches // how many there are
 )

@@ -219,6 +219,8 @@ func (x *CoordinatorShard) replayGroups(im *Image, batch *partlog.Batch, hw int6
 		switch version := k.int16(); version {
 		case 0, offsetKeyVersion:
 			x.replayOffset(&k, rec.Value, gone, at, batch, hw, forget)
+		case shareGroupKeyVersion:
+			x.replayShareGroup(k.text(), rec.Value, gone)
 		case groupKeyVersion:
 			id := k.text()
 			if gone {

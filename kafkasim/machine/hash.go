@@ -3,6 +3,8 @@ package machine
 import (
 	"reflect"
 	"unsafe"
+
+	"kafkalab/kafkasim/config"
 )
 
 // Hash is a number over the whole world, the same on every machine: two worlds with one hash are in the
@@ -65,6 +67,9 @@ func (h *hasher) value(v reflect.Value) {
 	case reflect.String:
 		h.text(v.String())
 	case reflect.Struct:
+		if notShared(v) {
+			return
+		}
 		for i := range v.NumField() {
 			h.value(v.Field(i))
 		}
@@ -119,4 +124,16 @@ func (h *hasher) bytes(b []byte) {
 type summed struct {
 	sum uint64
 	len int
+}
+
+// notShared tells that a value belongs to share groups, and that there is nothing of them: such worlds have the hashes
+// that they had before there were share groups.
+func notShared(v reflect.Value) bool {
+	switch v.Type() {
+	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer]():
+		return v.IsZero()
+	case reflect.TypeFor[config.ShareGroups]():
+		return v.Interface() == config.DefaultShareGroups
+	}
+	return false
 }

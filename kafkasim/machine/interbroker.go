@@ -16,6 +16,7 @@ type PeerPurpose uint8
 const (
 	MarkerPeer PeerPurpose = iota // WriteTxnMarkers, of a coordinator
 	AddPeer                       // AddPartitionsToTxn, of a partition leader
+	SharePeer                     // ShareGroupState, of a group coordinator or a partition leader
 )
 
 // Peer is such a connection.
@@ -100,10 +101,13 @@ func (s *State) peerDisconnected(b *Broker, e Event) {
 
 // peerLost goes on after a request that will not be answered.
 func (s *State) peerLost(b *Broker, node NodeID, purpose PeerPurpose) {
-	if purpose == MarkerPeer {
+	switch purpose {
+	case MarkerPeer:
 		s.markersLost(b, node)
-	} else {
+	case AddPeer:
 		s.addsLost(b, node)
+	case SharePeer:
+		s.shareCallsLost(b, node)
 	}
 }
 

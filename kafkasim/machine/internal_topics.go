@@ -17,11 +17,12 @@ import "kafkalab/kafkasim/config"
 const (
 	TransactionStateTopic = "__transaction_state"
 	ConsumerOffsetsTopic  = "__consumer_offsets"
+	ShareGroupStateTopic  = "__share_group_state"
 )
 
 // InternalTopic tells whether a topic is one of Kafka's own.
 func InternalTopic(name string) bool {
-	return name == TransactionStateTopic || name == ConsumerOffsetsTopic
+	return name == TransactionStateTopic || name == ConsumerOffsetsTopic || name == ShareGroupStateTopic
 }
 
 // nobodysRequest is the number of a forwarded request that no administrator waits for.
@@ -38,7 +39,13 @@ func (s *State) internalTopic(name string) CreateTopic {
 		props.MinInSyncReplicas = how.MinISR
 		set = []string{"cleanup.policy", minISRName, "segment.bytes", "unclean.leader.election.enable"}
 	}
-	props.CleanupPolicy, props.SegmentBytes = config.CleanupCompact, how.SegmentBytes
+	props.CleanupPolicy = config.CleanupCompact
+	if name == ShareGroupStateTopic {
+		how = w.Share.StateTopic
+		props.MinInSyncReplicas, props.CleanupPolicy, props.RetentionMs = how.MinISR, config.CleanupDelete, -1
+		set = []string{"cleanup.policy", minISRName, "retention.ms", "segment.bytes"}
+	}
+	props.SegmentBytes = how.SegmentBytes
 	return CreateTopic{Name: name, Partitions: how.Partitions, ReplicationFactor: how.ReplicationFactor, Props: props, Set: set}
 }
 

@@ -109,7 +109,7 @@ func (s *State) applyProducer(c Command) Result {
 
 func (s *State) newProducer(c NewProducer) Result {
 	i := int32(len(s.Producers))
-	io := s.newClient(c.Name, false, i, ClientTimes{
+	io := s.newClient(c.Name, ProducerClient, i, ClientTimes{
 		RequestTimeout: c.Props.RequestTimeoutMs * ms, RetryBackoff: c.Props.RetryBackoffMs * ms,
 		RetryBackoffMax: c.Props.RetryBackoffMaxMs * ms, MetadataMaxAge: c.Props.MetadataMaxAgeMs * ms,
 		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,

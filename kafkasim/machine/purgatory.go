@@ -93,6 +93,7 @@ func (s *State) highWatermarkMoved(b *Broker, tp TopicPartition) {
 		s.completeProduces(b, tp)
 	}
 	s.completeFetches(b, tp)
+	s.shareNews(b)
 }
 
 // onPurgatoryTimer ends the requests whose time is over: a produce with REQUEST_TIMED_OUT for what still

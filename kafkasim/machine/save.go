@@ -11,6 +11,8 @@ import (
 // payloadKinds lists one value of every type of payload.
 var payloadKinds = []Payload{
 	Disconnected{}, ClientTimer{}, SendTick{},
+	ShareGroupHeartbeatRequest{}, ShareGroupHeartbeatResponse{}, ShareFetchRequest{}, ShareFetchResponse{}, ShareAcknowledgeRequest{},
+	ShareAcknowledgeResponse{}, ShareStateRequest{}, ShareStateResponse{}, ShareTimer{}, ShareGroupTimer{}, ShareStateStored{}, ShareGroupStored{},
 	MetadataRequest{}, MetadataResponse{}, ProduceRequest{}, ProduceResponse{}, FetchRequest{}, FetchResponse{},
 	ListOffsetsRequest{}, ListOffsetsResponse{}, OffsetsForLeaderEpochRequest{}, OffsetsForLeaderEpochResponse{},
 	InitProducerIDRequest{}, InitProducerIDResponse{},

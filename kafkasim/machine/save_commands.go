@@ -17,6 +17,7 @@ var commandKinds = []Command{
 	NewProducer{}, Send{}, SendEvery{}, FlushProducer{}, CloseProducer{}, CrashProducer{}, AbortTransaction{}, InitTransactions{}, SendOffsets{}, BeginTransaction{}, EndTransaction{},
 	NewConsumer{}, Assign{}, StartPoll{}, Seek{}, PauseConsumer{}, ResumeConsumer{}, CloseConsumer{}, CrashConsumer{},
 	Subscribe{}, Commit{}, Work{}, AdministerGroup{},
+	NewShareConsumer{}, ShareSubscribe{}, StartSharePoll{}, ShareAcknowledge{}, ShareCommit{}, CloseShareConsumer{}, CrashShareConsumer{}, ShareWork{}, AlterShareGroup{},
 }
 
 // SavedCommand is a command with its type's name.

@@ -27,6 +27,7 @@ type State struct {
 	Truth       Truth
 	Deletions   []Deletion // what became of DeleteRecords commands, in their order
 	GroupAdmin  []GroupAdministration
+	Share       ShareWorld
 
 	// TopicBase numbers partitions for view.Change: partition p of topic t is TopicBase[t]+p, so that
 	// partitions count through in the order of their creation. CreateTopic appends to it.

@@ -16,6 +16,8 @@ func (s *State) Apply(c Command) Result {
 		return s.applyProducer(c)
 	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer, CrashConsumer, Subscribe, Commit, Work:
 		return s.applyConsumer(c)
+	case NewShareConsumer, ShareSubscribe, StartSharePoll, ShareAcknowledge, ShareCommit, CloseShareConsumer, CrashShareConsumer, ShareWork, AlterShareGroup:
+		return s.applyShare(c)
 	case CutLink, HealLink, CutOneWay, SetLatency, DeliverMessage, DropMessage, DelayMessage, HoldMessages, ReleaseMessages:
 		return s.applyNetwork(c)
 	default:
@@ -52,7 +54,9 @@ func (s *State) dispatch(e Event) {
 		s.adminEvent(e)
 	case int(e.To-FirstClient) >= len(s.Clients):
 		// A probe: a node that only sends requests (Probe) and whose answers Step returns.
-	case s.client(e.To).Consumer:
+	case s.client(e.To).Kind == ShareConsumerClient:
+		s.shareEvent(s.client(e.To).Index, e)
+	case s.client(e.To).Kind == ConsumerClient:
 		s.consumerEvent(s.client(e.To).Index, e)
 	default:
 		s.producerEvent(s.client(e.To).Index, e)

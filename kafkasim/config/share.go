@@ -1,0 +1,164 @@
+package config
+
+// Share groups (KIP-932): the brokers' properties (Kafka: ShareGroupConfig, ShareCoordinatorConfig,
+// GroupCoordinatorConfig), a share consumer's, and those of one group (GroupConfig).
+
+// ShareGroups holds the brokers' properties of share groups that are modelled.
+type ShareGroups struct {
+	RecordLockMs         int64 // group.share.record.lock.duration.ms
+	MinRecordLockMs      int64 // group.share.min.record.lock.duration.ms
+	MaxRecordLockMs      int64 // group.share.max.record.lock.duration.ms
+	DeliveryLimit        int32 // group.share.delivery.count.limit
+	MaxRecordLocks       int32 // group.share.partition.max.record.locks
+	MaxSessions          int32 // group.share.max.share.sessions
+	HeartbeatIntervalMs  int64 // group.share.heartbeat.interval.ms
+	SessionTimeoutMs     int64 // group.share.session.timeout.ms
+	MaxSize              int32 // group.share.max.size
+	AssignmentIntervalMs int64 // group.share.assignment.interval.ms
+	StateTopic           InternalTopic
+}
+
+// DefaultShareGroups are Kafka's defaults.
+var DefaultShareGroups = ShareGroups{RecordLockMs: 30000, MinRecordLockMs: 15000, MaxRecordLockMs: 60000, DeliveryLimit: 5, MaxRecordLocks: 2000,
+	MaxSessions: 2000, HeartbeatIntervalMs: 5000, SessionTimeoutMs: 45000, MaxSize: 200, AssignmentIntervalMs: 1000,
+	StateTopic: InternalTopic{Partitions: 50, ReplicationFactor: 3, MinISR: 2, SegmentBytes: 104857600}}
+
+// ShareConsumer holds a share consumer's own properties.
+type ShareConsumer struct {
+	Explicit    bool // share.acknowledgement.mode=explicit
+	RecordLimit bool // share.acquire.mode=record_limit
+}
+
+// ShareGroup holds one share group's own properties; 0 for what the brokers say.
+type ShareGroup struct {
+	AutoOffsetReset Reset // share.auto.offset.reset
+	ReadCommitted   bool  // share.isolation.level=read_committed
+	RecordLockMs    int64 // share.record.lock.duration.ms
+}
+
+// shareModelled are the brokers' rows (H-5, H-7, H-9, H-16, H-18, H-19).
+func shareModelled() []Property {
+	return []Property{
+		number("group.share.record.lock.duration.ms", "30000", "ms", 1000, 3600000, "[1000,…,3600000]", b(func(c *Broker) any { return &c.Share.RecordLockMs }),
+			"How long a record is locked for the member that acquired it."),
+		number("group.share.min.record.lock.duration.ms", "15000", "ms", 1000, 30000, "[1000,…,30000]", b(func(c *Broker) any { return &c.Share.MinRecordLockMs }),
+			"The shortest such time that a group may ask for."),
+		number("group.share.max.record.lock.duration.ms", "60000", "ms", 30000, 3600000, "[30000,…,3600000]", b(func(c *Broker) any { return &c.Share.MaxRecordLockMs }),
+			"The longest such time that a group may ask for."),
+		number("group.share.delivery.count.limit", "5", "", 2, 10, "[2,…,10]", b(func(c *Broker) any { return &c.Share.DeliveryLimit }),
+			"How often a record is delivered at most before it is archived."),
+		number("group.share.partition.max.record.locks", "2000", "records", 100, 4000, "[100,…,4000]", b(func(c *Broker) any { return &c.Share.MaxRecordLocks }),
+			"How many records of a partition may be in flight in a group."),
+		number("group.share.max.share.sessions", "2000", "", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.MaxSessions }),
+			"How many share sessions a broker has."),
+		number("group.share.heartbeat.interval.ms", "5000", "ms", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.HeartbeatIntervalMs }),
+			"How often the members of share groups are to say that they live."),
+		number("group.share.session.timeout.ms", "45000", "ms", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.SessionTimeoutMs }),
+			"After how long without a heartbeat a member of a share group is taken for dead."),
+		number("group.share.max.size", "200", "", 1, 1000, "[1,…,1000]", b(func(c *Broker) any { return &c.Share.MaxSize }),
+			"How many members a share group may have."),
+		number("group.share.assignment.interval.ms", "1000", "ms", 0, 15000, "[0,…,15000]", b(func(c *Broker) any { return &c.Share.AssignmentIntervalMs }),
+			"How long the coordinator waits at least between two assignments of a share group."),
+		number("share.coordinator.state.topic.num.partitions", "50", "", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.StateTopic.Partitions }),
+			"The number of partitions of __share_group_state."),
+		number("share.coordinator.state.topic.replication.factor", "3", "", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.StateTopic.ReplicationFactor }),
+			"The replication factor of __share_group_state; with fewer brokers the topic cannot be made, and share groups do not work."),
+		number("share.coordinator.state.topic.min.isr", "2", "replicas", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.StateTopic.MinISR }),
+			"The min.insync.replicas of __share_group_state."),
+		number("share.coordinator.state.topic.segment.bytes", "104857600", "bytes", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.StateTopic.SegmentBytes }),
+			"The segment size of __share_group_state."),
+	}
+}
+
+// shareConsumerModelled are a share consumer's rows (H-11, H-12).
+func shareConsumerModelled() []Property {
+	nothing := c(func(*Consumer) any { return nil })
+	return []Property{
+		choice("share.acknowledgement.mode", "implicit", []string{"implicit", "explicit"}, nothing,
+			"Whether a share consumer's next poll accepts what is not acknowledged, or each record must be acknowledged before."),
+		choice("share.acquire.mode", "batch_optimized", []string{"batch_optimized", "record_limit"}, nothing,
+			"Whether a share consumer acquires whole batches, and so more than max.poll.records, or no more than that."),
+	}
+}
+
+// ShareOnly are the consumer properties that NewShareConsumer alone takes.
+var ShareOnly = []string{"share.acknowledgement.mode", "share.acquire.mode"}
+
+// notForShare are consumer properties that a share consumer refuses (ShareConsumerConfig.SHARE_GROUP_UNSUPPORTED_CONFIGS).
+var notForShare = []string{"auto.offset.reset", "enable.auto.commit", "group.instance.id", "isolation.level", "partition.assignment.strategy",
+	"interceptor.classes", "session.timeout.ms", "heartbeat.interval.ms", "group.protocol", "group.remote.assignor"}
+
+// ParseShareConsumer reads a share consumer's properties.
+func ParseShareConsumer(given map[string]any) (Consumer, *Problem) {
+	for _, name := range notForShare {
+		if _, is := given[name]; is {
+			return Consumer{}, problem("%s cannot be set when using a share group (ConfigException); %s", name, shareInstead(name))
+		}
+	}
+	x, pr := ParseConsumer(given)
+	if pr != nil {
+		return x, pr
+	}
+	if x.Member.GroupID == "" {
+		return x, problem(`a share consumer needs a group.id, such as "jobs"`)
+	}
+	x.Share.Explicit = text(given["share.acknowledgement.mode"]) == "explicit"
+	x.Share.RecordLimit = text(given["share.acquire.mode"]) == "record_limit"
+	return x, nil
+}
+
+func shareInstead(name string) string {
+	switch name {
+	case "auto.offset.reset":
+		return "the group has share.auto.offset.reset (ShareGroup(id).Alter)"
+	case "isolation.level":
+		return "the group has share.isolation.level (ShareGroup(id).Alter)"
+	}
+	return "leave it out"
+}
+
+// ShareGroupProperties are the names that ParseShareGroup knows.
+var ShareGroupProperties = []string{"share.auto.offset.reset", "share.isolation.level", "share.record.lock.duration.ms"}
+
+// ParseShareGroup reads a group's properties over what it has.
+func ParseShareGroup(base ShareGroup, brokers ShareGroups, given map[string]any) (ShareGroup, *Problem) {
+	for name, v := range given {
+		switch name {
+		case "share.auto.offset.reset":
+			r, ok := parseReset(text(v))
+			if !ok || r == ResetNone {
+				return base, problem("%s=%s: want latest, earliest or by_duration:D, such as by_duration:PT1H", name, quoted(v))
+			}
+			base.AutoOffsetReset = r
+		case "share.isolation.level":
+			if s := text(v); s != "read_committed" && s != "read_uncommitted" {
+				return base, problem("%s=%s: want read_committed or read_uncommitted", name, quoted(v))
+			}
+			base.ReadCommitted = text(v) == "read_committed"
+		case "share.record.lock.duration.ms":
+			n, ok := integer(v)
+			if !ok || n < brokers.MinRecordLockMs || n > brokers.MaxRecordLockMs {
+				return base, problem("%s=%s: want %d to %d (group.share.min.record.lock.duration.ms and …max…)", name, quoted(v), brokers.MinRecordLockMs, brokers.MaxRecordLockMs)
+			}
+			base.RecordLockMs = n
+		default:
+			if near := nearest(name, ShareGroupProperties); near != "" {
+				return base, problem("a share group has no property %q - did you mean %q?", name, near)
+			}
+			return base, problem("a share group has no property %q; want %s", name, orList(ShareGroupProperties))
+		}
+	}
+	return base, nil
+}
+
+// settle checks what GroupCoordinatorConfig and ShareGroupConfig check between properties.
+func (g *ShareGroups) settle() *Problem {
+	switch {
+	case g.RecordLockMs < g.MinRecordLockMs || g.RecordLockMs > g.MaxRecordLockMs:
+		return problem("group.share.record.lock.duration.ms=%d must be between group.share.min.record.lock.duration.ms=%d and group.share.max.record.lock.duration.ms=%d",
+			g.RecordLockMs, g.MinRecordLockMs, g.MaxRecordLockMs)
+	case g.HeartbeatIntervalMs >= g.SessionTimeoutMs:
+		return problem("group.share.heartbeat.interval.ms=%d must be lower than group.share.session.timeout.ms=%d", g.HeartbeatIntervalMs, g.SessionTimeoutMs)
+	}
+	return nil
+}
