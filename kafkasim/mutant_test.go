@@ -46,6 +46,7 @@ var elsewhere = []machine.Mutant{
 	machine.QuotaNeverThrottles,
 	machine.QuotaLeavesUnmuted,
 	machine.ThrottlesInSync,
+	machine.SharesTwice, machine.DeliversForEver, machine.ForgetsAcknowledged, machine.SharesStartJumps, machine.LocksForEver, machine.TakesAnyAck, machine.SharesWithoutLimit,
 	machine.TakesStaleAnswers,
 	machine.HighWatermarkByCommitted,
 	machine.CreditsFormerLife,

@@ -155,7 +155,6 @@ const (
 	DeliversForEver     // a record that was delivered often enough becomes available again (H-7)
 	ForgetsAcknowledged // a new leader makes acknowledged records available (H-19)
 	SharesStartJumps    // a window begins one record earlier after each write (H-3)
-	SharesUnfenced      // the share coordinator takes writes of an earlier leader epoch
 	LocksForEver        // a lock does not end (H-5)
 	TakesAnyAck         // a leader takes acknowledgements of records that the member does not have (H-10)
 	SharesWithoutLimit  // records in flight are not counted (H-9)

@@ -58,7 +58,7 @@ func (s *State) shareStateRequest(b *Broker, x *CoordinatorShard, m *ShareStateR
 		if !found {
 			return UNKNOWN_TOPIC_OR_PARTITION
 		}
-		if m.LeaderEpoch < y.LeaderEpoch && !s.mutant(SharesUnfenced) {
+		if m.LeaderEpoch < y.LeaderEpoch {
 			return FENCED_LEADER_EPOCH
 		}
 		a.StateEpoch, a.Start, a.Batches = y.StateEpoch, y.Start, y.Batches
@@ -70,7 +70,7 @@ func (s *State) shareStateRequest(b *Broker, x *CoordinatorShard, m *ShareStateR
 			return UNKNOWN_TOPIC_OR_PARTITION
 		case m.StateEpoch != y.StateEpoch:
 			return FENCED_STATE_EPOCH
-		case m.LeaderEpoch < y.LeaderEpoch && !s.mutant(SharesUnfenced):
+		case m.LeaderEpoch < y.LeaderEpoch:
 			return FENCED_LEADER_EPOCH
 		}
 		y.LeaderEpoch = m.LeaderEpoch
