@@ -149,7 +149,7 @@ func (s *State) watchShares(b *Broker) {
 	at := never
 	for i := range b.Share.Partitions {
 		for j := range b.Share.Partitions[i].Window {
-			if r := &b.Share.Partitions[i].Window[j]; r.State == ShareAcquired && !r.Pending {
+			if r := &b.Share.Partitions[i].Window[j]; r.State == ShareAcquired && !r.Pending && !s.mutant(LocksForEver) {
 				at = min(at, r.LockEnds)
 			}
 		}

@@ -133,6 +133,7 @@ func (x *CoordinatorShard) forget(id string) {
 
 // unshare gives a copied shard its own of everything that a step changes in place.
 func (x *CoordinatorShard) unshare() {
+	x.Share.unshare()
 	x.Transactions = slices.Clone(x.Transactions)
 	x.unshareGroups()
 }
