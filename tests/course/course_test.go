@@ -120,6 +120,9 @@ func TestTheMapIsMadeFromTheMasters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, m := range c.Missing(all) {
+		t.Error(m)
+	}
 	want, err := author.Readme(string(got), all, c)
 	if err != nil || want != string(got) {
 		t.Errorf("README.md is not what the masters make (%v): go run ./install/kafkalab course build", err)
