@@ -35,6 +35,9 @@ func (l *Log) Compact(p Pass) (gone int) {
 		p.end = b.NextOffset()
 		return true
 	})
+	if p.end == p.Dirty {
+		p.end = max(p.Dirty, p.Bound) // no batch lies between: the offsets there are a gap, and nothing is left to clean
+	}
 	var sealed []Segment
 	i := 0
 	for i < len(l.Sealed) && l.Sealed[i].BaseOffset < p.end {
