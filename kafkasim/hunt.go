@@ -145,7 +145,8 @@ func (h *Hunt) check() {
 	}
 	if h.Check == nil {
 		h.Check = func(c *Cluster) string {
-			return strings.Join(c.Check().Broken, "; ") + strings.Join(c.Check().Lost, "; ")
+			v := c.Check()
+			return strings.Join(v.Broken, "; ") + strings.Join(v.Lost, "; ")
 		}
 	}
 }

@@ -16,6 +16,17 @@ type finding struct {
 // checker decides a task by running what the learner made.
 type checker func(work any) finding
 
+// checked is the checker of tasks that want work of one type; want is that type as a learner would write it.
+func checked[T any](want string, check func(T) finding) checker {
+	return func(work any) finding {
+		w, ok := work.(T)
+		if !ok {
+			return wrong("The check wants %s, and was given a %T.", want, work)
+		}
+		return check(w)
+	}
+}
+
 // checkers are the checks of all tasks, by lesson and id.
 var checkers = map[string]map[string]checker{}
 

@@ -11,7 +11,10 @@ import (
 // Lesson 01, The log and its readers.
 
 func init() {
-	checkers["01"] = map[string]checker{"read-all": checkReadAll, "last-one": checkLastOne}
+	checkers["01"] = map[string]checker{
+		"read-all": checked("a function `func(c *kafkasim.Cluster) int`", checkReadAll),
+		"last-one": checked("a function `func(c *kafkasim.Cluster) string`", checkLastOne),
+	}
 }
 
 // ordersWorld is a cluster whose topic orders has one partition with n records.
@@ -27,11 +30,7 @@ func ordersWorld(seed uint64, n int) *kafkasim.Cluster {
 	return c
 }
 
-func checkReadAll(work any) finding {
-	read, ok := work.(func(*kafkasim.Cluster) int)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) int`, and was given a %T.", work)
-	}
+func checkReadAll(read func(*kafkasim.Cluster) int) finding {
 	for i, n := range []int{1, 500, 501, 4321} {
 		switch got := read(ordersWorld(uint64(i), n)); {
 		case got == 0:
@@ -45,11 +44,7 @@ func checkReadAll(work any) finding {
 	return solved("It found them all, in logs of 1, 500, 501 and 4321 records.")
 }
 
-func checkLastOne(work any) finding {
-	last, ok := work.(func(*kafkasim.Cluster) string)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) string`, and was given a %T.", work)
-	}
+func checkLastOne(last func(*kafkasim.Cluster) string) finding {
 	for i, n := range []int{2, 77, 1500} {
 		c := ordersWorld(uint64(10+i), n)
 		want := fmt.Sprintf("order %d", n-1)

@@ -10,15 +10,14 @@ import (
 // Lesson 02, Keys, partitions, order.
 
 func init() {
-	checkers["02"] = map[string]checker{"good-key": checkGoodKey, "find-key": checkFindKey}
+	checkers["02"] = map[string]checker{
+		"good-key": checked("a function `func(customer, order, event string) string`", checkGoodKey),
+		"find-key": checked("a function `func(c *kafkasim.Cluster, want int) string`", checkFindKey),
+	}
 }
 
 // checkGoodKey sends the events of many orders with the learner's keys and reads them back.
-func checkGoodKey(work any) finding {
-	key, ok := work.(func(customer, order, event string) string)
-	if !ok {
-		return wrong("The check wants a function `func(customer, order, event string) string`, and was given a %T.", work)
-	}
+func checkGoodKey(key func(customer, order, event string) string) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 11})
 	c.CreateTopic("orders", 6, 1, nil)
 	p := c.NewProducer("shop", nil)
@@ -54,11 +53,7 @@ func checkGoodKey(work any) finding {
 	return solved("Every order stays in order, and no partition has more than its share.")
 }
 
-func checkFindKey(work any) finding {
-	find, ok := work.(func(*kafkasim.Cluster, int) string)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster, want int) string`, and was given a %T.", work)
-	}
+func checkFindKey(find func(*kafkasim.Cluster, int) string) finding {
 	for n := 2; n <= 12; n += 5 {
 		for _, want := range []int{0, n - 1} {
 			c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(n)})

@@ -9,14 +9,13 @@ import (
 // Lesson 03, The producer and its batches.
 
 func init() {
-	checkers["03"] = map[string]checker{"fewer-requests": checkFewerRequests, "how-many-batches": checkHowManyBatches}
+	checkers["03"] = map[string]checker{
+		"fewer-requests":   checked("a `kafkasim.Config`", checkFewerRequests),
+		"how-many-batches": checked("a function `func(c *kafkasim.Cluster, n int) int`", checkHowManyBatches),
+	}
 }
 
-func checkFewerRequests(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkFewerRequests(conf kafkasim.Config) finding {
 	for seed := range 3 {
 		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(seed)})
 		c.CreateTopic("readings", 3, 3, nil)
@@ -43,11 +42,7 @@ func checkFewerRequests(work any) finding {
 	return solved("At least 20 records a request, and no record waited more than 60 ms.")
 }
 
-func checkHowManyBatches(work any) finding {
-	count, ok := work.(func(*kafkasim.Cluster, int) int)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster, n int) int`, and was given a %T.", work)
-	}
+func checkHowManyBatches(count func(*kafkasim.Cluster, int) int) finding {
 	for i, conf := range []kafkasim.Config{nil, {"batch.size": 0}, {"batch.size": 300}, {"linger.ms": 0, "batch.size": 1000}} {
 		world := func() *kafkasim.Cluster {
 			c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(i)})

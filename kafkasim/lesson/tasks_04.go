@@ -10,15 +10,14 @@ import (
 // Lesson 04, acks side by side.
 
 func init() {
-	checkers["04"] = map[string]checker{"safest": checkSafest, "measure": checkMeasure}
+	checkers["04"] = map[string]checker{
+		"safest":  checked("a `kafkasim.Config`", checkSafest),
+		"measure": checked("a function `func(c *kafkasim.Cluster, d time.Duration) time.Duration`", checkMeasure),
+	}
 }
 
 // checkSafest lets one broker after another fail at moments that the lesson does not show.
-func checkSafest(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkSafest(conf kafkasim.Config) finding {
 	producer, topic := kafkasim.Config{}, kafkasim.Config{}
 	for k, v := range conf {
 		if k == "min.insync.replicas" {
@@ -74,11 +73,7 @@ func oneDown(seed uint64, producer, topic kafkasim.Config) finding {
 	return solved("")
 }
 
-func checkMeasure(work any) finding {
-	measure, ok := work.(func(*kafkasim.Cluster, time.Duration) time.Duration)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster, d time.Duration) time.Duration`, and was given a %T.", work)
-	}
+func checkMeasure(measure func(*kafkasim.Cluster, time.Duration) time.Duration) finding {
 	for _, d := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 4 * time.Millisecond} {
 		c := kafkasim.Page()
 		c.Latency(1, 2, d)

@@ -9,14 +9,13 @@ import (
 // Lesson 05, Replication and the high watermark.
 
 func init() {
-	checkers["05"] = map[string]checker{"compute-hw": checkComputeHW, "pause-length": checkPauseLength}
+	checkers["05"] = map[string]checker{
+		"compute-hw":   checked("a function `func(ends map[int]int64, isr []int, minISR int, old int64) int64`", checkComputeHW),
+		"pause-length": checked("a `kafkasim.Config`", checkPauseLength),
+	}
 }
 
-func checkComputeHW(work any) finding {
-	rule, ok := work.(func(map[int]int64, []int, int, int64) int64)
-	if !ok {
-		return wrong("The check wants a function `func(ends map[int]int64, isr []int, minISR int, old int64) int64`, and was given a %T.", work)
-	}
+func checkComputeHW(rule func(map[int]int64, []int, int, int64) int64) finding {
 	for _, x := range []struct {
 		ends map[int]int64
 		isr  []int
@@ -40,11 +39,7 @@ func checkComputeHW(work any) finding {
 }
 
 // checkPauseLength measures the pause after a crash, and lets a follower stutter.
-func checkPauseLength(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkPauseLength(conf kafkasim.Config) finding {
 	for seed := range 5 {
 		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(seed), Config: conf})
 		c.CreateTopic("log", 1, 3, kafkasim.Config{"min.insync.replicas": 2})

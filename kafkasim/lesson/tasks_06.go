@@ -10,15 +10,14 @@ import (
 // Lesson 06, When a leader fails.
 
 func init() {
-	checkers["06"] = map[string]checker{"lose-it": checkLoseIt, "safe-producer": checkSafeProducer}
+	checkers["06"] = map[string]checker{
+		"lose-it":       checked("a function `func(c *kafkasim.Cluster)`", checkLoseIt),
+		"safe-producer": checked("a `kafkasim.Config`", checkSafeProducer),
+	}
 }
 
 // checkLoseIt lets the attack run on worlds that have lived on for different times before.
-func checkLoseIt(work any) finding {
-	attack, ok := work.(func(*kafkasim.Cluster))
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster)`, and was given a %T.", work)
-	}
+func checkLoseIt(attack func(*kafkasim.Cluster)) finding {
 	for _, before := range []int{0, 3, 8, 21} {
 		c := kafkasim.Page()
 		p := c.NewProducer("checkout", kafkasim.Config{"acks": 1})
@@ -49,11 +48,7 @@ func whyNothingLost(c *kafkasim.Cluster) string {
 }
 
 // checkSafeProducer crashes the leader at many moments, with its follower a little behind.
-func checkSafeProducer(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkSafeProducer(conf kafkasim.Config) finding {
 	for at := 1; at <= 24; at++ {
 		c := kafkasim.Page()
 		p := c.NewProducer("checkout", conf)

@@ -10,14 +10,13 @@ import (
 // Lesson 07, How many copies are enough?
 
 func init() {
-	checkers["07"] = map[string]checker{"two-replicas": checkTwoReplicas, "last-copy": checkLastCopy}
+	checkers["07"] = map[string]checker{
+		"two-replicas": checked("a function `func(c *kafkasim.Cluster)`", checkTwoReplicas),
+		"last-copy":    checked("a function `func(c *kafkasim.Cluster)`", checkLastCopy),
+	}
 }
 
-func checkTwoReplicas(work any) finding {
-	stop, ok := work.(func(*kafkasim.Cluster))
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster)`, and was given a %T.", work)
-	}
+func checkTwoReplicas(stop func(*kafkasim.Cluster)) finding {
 	c := kafkasim.Page()
 	p := c.NewProducer("checkout", kafkasim.Config{"acks": "all"})
 	p.Every(2*time.Millisecond, "orders", "user-1")
@@ -54,11 +53,7 @@ func faults(c *kafkasim.Cluster) int {
 	return n
 }
 
-func checkLastCopy(work any) finding {
-	attack, ok := work.(func(*kafkasim.Cluster))
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster)`, and was given a %T.", work)
-	}
+func checkLastCopy(attack func(*kafkasim.Cluster)) finding {
 	c := kafkasim.Widget(kafkasim.Config{"acks": "all", "min.insync.replicas": 1})
 	attack(c)
 	c.Ticks(5)

@@ -11,15 +11,14 @@ import (
 // Lesson 08, Consumers and the long poll.
 
 func init() {
-	checkers["08"] = map[string]checker{"fewer-fetches": checkFewerFetches, "replay-last": checkReplayLast}
+	checkers["08"] = map[string]checker{
+		"fewer-fetches": checked("a `kafkasim.Config`", checkFewerFetches),
+		"replay-last":   checked("a function `func(c *kafkasim.Cluster, n int) []string`", checkReplayLast),
+	}
 }
 
 // checkFewerFetches counts the fetches of ten seconds, and how old each record is when it is polled.
-func checkFewerFetches(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkFewerFetches(conf kafkasim.Config) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 1, Seed: 2})
 	c.CreateTopic("readings", 1, 1, nil)
 	p := c.NewProducer("sensor", kafkasim.Config{"linger.ms": 0})
@@ -52,11 +51,7 @@ func checkFewerFetches(work any) finding {
 	return solved("%.0f fetches a second, and the oldest record was %d ms old.", perSecond, oldest.Milliseconds())
 }
 
-func checkReplayLast(work any) finding {
-	last, ok := work.(func(*kafkasim.Cluster, int) []string)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster, n int) []string`, and was given a %T.", work)
-	}
+func checkReplayLast(last func(*kafkasim.Cluster, int) []string) finding {
 	for _, x := range []struct{ records, n int }{{5, 3}, {3, 10}, {1700, 600}} {
 		var want []string
 		for i := max(x.records-x.n, 0); i < x.records; i++ {

@@ -10,14 +10,13 @@ import (
 // Lesson 09, Groups and rebalancing.
 
 func init() {
-	checkers["09"] = map[string]checker{"scale": checkScale, "fast-failover": checkFastFailover}
+	checkers["09"] = map[string]checker{
+		"scale":         checked("a function `func(c *kafkasim.Cluster)`", checkScale),
+		"fast-failover": checked("a `kafkasim.Config`", checkFastFailover),
+	}
 }
 
-func checkScale(work any) finding {
-	scale, ok := work.(func(*kafkasim.Cluster))
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster)`, and was given a %T.", work)
-	}
+func checkScale(scale func(*kafkasim.Cluster)) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 8})
 	c.CreateTopic("orders", 6, 1, nil)
 	p := c.NewProducer("shop", nil)
@@ -44,11 +43,7 @@ func checkScale(work any) finding {
 	return solved("%d members, and the lag stays at about %d.", len(g.Members), after)
 }
 
-func checkFastFailover(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkFastFailover(conf kafkasim.Config) finding {
 	for seed := range 3 {
 		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(seed)})
 		c.CreateTopic("orders", 4, 1, nil)

@@ -10,15 +10,14 @@ import (
 // Lesson 10, Commits.
 
 func init() {
-	checkers["10"] = map[string]checker{"few-duplicates": checkFewDuplicates, "go-back": checkGoBack}
+	checkers["10"] = map[string]checker{
+		"few-duplicates": checked("a `kafkasim.Work`", checkFewDuplicates),
+		"go-back":        checked("a function `func(c *kafkasim.Cluster)`", checkGoBack),
+	}
 }
 
 // checkFewDuplicates crashes the member at many moments and counts.
-func checkFewDuplicates(work any) finding {
-	w, ok := work.(kafkasim.Work)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Work`, and was given a %T.", work)
-	}
+func checkFewDuplicates(w kafkasim.Work) finding {
 	const records = 100
 	for at := 3; at < records; at += 19 {
 		twice, never := crashAt(w, records, at)
@@ -76,11 +75,7 @@ func counted(n int, all ...*kafkasim.Consumer) (twice, never int) {
 	return twice, never
 }
 
-func checkGoBack(work any) finding {
-	back, ok := work.(func(*kafkasim.Cluster))
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster)`, and was given a %T.", work)
-	}
+func checkGoBack(back func(*kafkasim.Cluster)) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 4})
 	c.CreateTopic("orders", 1, 3, nil)
 	p := c.NewProducer("shop", nil)

@@ -10,14 +10,13 @@ import (
 // Lesson 11, Idempotence and exactly once.
 
 func init() {
-	checkers["11"] = map[string]checker{"all-or-nothing": checkAllOrNothing, "find-the-hanger": checkFindTheHanger}
+	checkers["11"] = map[string]checker{
+		"all-or-nothing":  checked("a function `func(t *kafkasim.Producer, from, to string, amount int) bool`", checkAllOrNothing),
+		"find-the-hanger": checked("a function `func(c *kafkasim.Cluster) string`", checkFindTheHanger),
+	}
 }
 
-func checkAllOrNothing(work any) finding {
-	transfer, ok := work.(func(*kafkasim.Producer, string, string, int) bool)
-	if !ok {
-		return wrong("The check wants a function `func(t *kafkasim.Producer, from, to string, amount int) bool`, and was given a %T.", work)
-	}
+func checkAllOrNothing(transfer func(*kafkasim.Producer, string, string, int) bool) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 6})
 	c.CreateTopic("accounts", 2, 3, nil)
 	t := c.NewProducer("transfers", kafkasim.Config{"transactional.id": "transfers-1"})
@@ -60,11 +59,7 @@ func checkAllOrNothing(work any) finding {
 	return solved("Five transfers, three committed, and every account is right.")
 }
 
-func checkFindTheHanger(work any) finding {
-	find, ok := work.(func(*kafkasim.Cluster) string)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) string`, and was given a %T.", work)
-	}
+func checkFindTheHanger(find func(*kafkasim.Cluster) string) finding {
 	for hanger := range 3 {
 		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(hanger)})
 		c.CreateTopic("accounts", 2, 3, nil)

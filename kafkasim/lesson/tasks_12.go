@@ -11,15 +11,14 @@ import (
 // Lesson 12, Retention and compaction.
 
 func init() {
-	checkers["12"] = map[string]checker{"keep-a-minute": checkKeepAMinute, "table-view": checkTableView}
+	checkers["12"] = map[string]checker{
+		"keep-a-minute": checked("a `kafkasim.Config`", checkKeepAMinute),
+		"table-view":    checked("a function `func(c *kafkasim.Cluster) map[string]string`", checkTableView),
+	}
 }
 
 // checkKeepAMinute looks at the oldest record every second for some minutes.
-func checkKeepAMinute(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkKeepAMinute(conf kafkasim.Config) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 1, Seed: 9, Config: kafkasim.Config{"log.retention.check.interval.ms": 1000}})
 	if t := c.CreateTopic("visits", 1, 1, conf); t.Error != "" {
 		return wrong("Kafka refuses the topic: %s.", t.Error)
@@ -39,11 +38,7 @@ func checkKeepAMinute(work any) finding {
 	return solved("Over 200 seconds the oldest record was always between 60 and 90 seconds old.")
 }
 
-func checkTableView(work any) finding {
-	read, ok := work.(func(*kafkasim.Cluster) map[string]string)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) map[string]string`, and was given a %T.", work)
-	}
+func checkTableView(read func(*kafkasim.Cluster) map[string]string) finding {
 	for seed := range 3 {
 		c := kafkasim.New(kafkasim.World{Brokers: 1, Seed: uint64(seed), Config: kafkasim.Config{"log.cleaner.backoff.ms": 1000}})
 		c.CreateTopic("prices", 1, 1, kafkasim.Config{"cleanup.policy": "compact", "segment.ms": 3000, "min.cleanable.dirty.ratio": 0.1})

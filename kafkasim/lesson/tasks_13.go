@@ -9,7 +9,10 @@ import (
 // Lesson 13, The quorum, and why the rules are so.
 
 func init() {
-	checkers["13"] = map[string]checker{"find-rule": checkFindRule, "quorum-size": checkQuorumSize}
+	checkers["13"] = map[string]checker{
+		"find-rule":   checked("a function `func(c *kafkasim.Cluster) string`", checkFindRule),
+		"quorum-size": checked("a number", checkQuorumSize),
+	}
 }
 
 // twoLeadersDie is KIP-101's loss: m1 is committed, and lost where a follower cuts to its high watermark.
@@ -65,11 +68,7 @@ func lastOneLosesPower(w kafkasim.World) *kafkasim.Cluster {
 	return c
 }
 
-func checkFindRule(work any) finding {
-	find, ok := work.(func(*kafkasim.Cluster) string)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) string`, and was given a %T.", work)
-	}
+func checkFindRule(find func(*kafkasim.Cluster) string) finding {
 	off := func(name string) kafkasim.World {
 		return kafkasim.World{Seed: 3, Switches: map[string]bool{name: false}}
 	}
@@ -94,11 +93,7 @@ func checkFindRule(work any) finding {
 	return solved("Two accidents, and the right rule for each: epoch.truncation and eligible.leader.replicas.")
 }
 
-func checkQuorumSize(work any) finding {
-	n, ok := work.(int)
-	if !ok {
-		return wrong("The check wants a number, and was given a %T.", work)
-	}
+func checkQuorumSize(n int) finding {
 	if n != 1 && n != 3 && n != 5 {
 		return wrong("Kafka Lab has 1, 3 or 5 controllers, not %d.", n)
 	}

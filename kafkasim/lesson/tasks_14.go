@@ -10,7 +10,10 @@ import (
 // Lesson 14, Kafka in a system.
 
 func init() {
-	checkers["14"] = map[string]checker{"evolve": checkEvolve, "disk": checkDisk}
+	checkers["14"] = map[string]checker{
+		"evolve": checked("a schema as a string", checkEvolve),
+		"disk":   checked("a function `func(bytesPerHour int64, copies, hours int) int64`", checkDisk),
+	}
 }
 
 // orderSchema is the first version that lesson 14 shows.
@@ -20,11 +23,7 @@ const orderSchema = `{"type": "record", "name": "Order", "fields": [
 	{"name": "note", "type": "string", "default": ""}]}`
 
 // checkEvolve registers the learner's schema after the first one, and reads both ways.
-func checkEvolve(work any) finding {
-	schema, ok := work.(string)
-	if !ok {
-		return wrong("The check wants a schema as a string, and was given a %T.", work)
-	}
+func checkEvolve(schema string) finding {
 	r := registry.New(kafkasim.New(kafkasim.World{Brokers: 1, Seed: 4}))
 	r.Register("orders-value", orderSchema)
 	old := r.Encode("orders-value", orderSchema, map[string]any{"id": int64(7), "cents": int64(995), "note": "gift"})
@@ -54,11 +53,7 @@ func checkEvolve(work any) finding {
 }
 
 // checkDisk compares the learner's rule with what clusters really write.
-func checkDisk(work any) finding {
-	rule, ok := work.(func(int64, int, int) int64)
-	if !ok {
-		return wrong("The check wants a function `func(bytesPerHour int64, copies, hours int) int64`, and was given a %T.", work)
-	}
+func checkDisk(rule func(int64, int, int) int64) finding {
 	for _, x := range []struct{ brokers, copies, hours int }{{3, 1, 24}, {3, 3, 24}, {4, 2, 168}, {5, 3, 72}} {
 		c := kafkasim.New(kafkasim.World{Brokers: x.brokers, Seed: uint64(x.hours)})
 		c.CreateTopic("orders", 4, x.copies, nil)

@@ -30,18 +30,14 @@ func init() {
 			c.NewProducer("app", kafkasim.Config{"acks": "all", "enable.idempotence": false, "request.timeout.ms": 100})
 			return c
 		}, storedTwice),
-		"repair-producer": checkRepairProducer,
-		"repair-consumer": checkRepairConsumer,
+		"repair-producer": checked("a `kafkasim.Config`", checkRepairProducer),
+		"repair-consumer": checked("a `kafkasim.Work`", checkRepairConsumer),
 	}
 }
 
 // attack is the check of an attack: it runs the learner's schedule on a world and asks whether the claim is broken.
 func attack(world func() *kafkasim.Cluster, broken func(*kafkasim.Cluster) (bool, string)) checker {
-	return func(work any) finding {
-		run, ok := work.(func(*kafkasim.Cluster))
-		if !ok {
-			return wrong("The check wants a function `func(c *kafkasim.Cluster)`, and was given a %T.", work)
-		}
+	return checked("a function `func(c *kafkasim.Cluster)`", func(run func(*kafkasim.Cluster)) finding {
 		c := world()
 		before := interventions(c)
 		run(c)
@@ -51,7 +47,7 @@ func attack(world func() *kafkasim.Cluster, broken func(*kafkasim.Cluster) (bool
 		f := solved("The claim is broken.")
 		f.steps = interventions(c) - before
 		return f
-	}
+	})
 }
 
 // interventions counts what a user did to the world: faults, and hands on messages.
@@ -88,11 +84,7 @@ func storedTwice(c *kafkasim.Cluster) (bool, string) {
 }
 
 // checkRepairProducer drops answers and crashes leaders.
-func checkRepairProducer(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkRepairProducer(conf kafkasim.Config) finding {
 	for seed := range 12 {
 		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: uint64(seed), Config: kafkasim.Config{
 			"broker.session.timeout.ms": 1000, "broker.heartbeat.interval.ms": 100, "replica.lag.time.max.ms": 1000,
@@ -171,11 +163,7 @@ func dropOneAnswer(c *kafkasim.Cluster, client string, n int) {
 	}
 }
 
-func checkRepairConsumer(work any) finding {
-	w, ok := work.(kafkasim.Work)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Work`, and was given a %T.", work)
-	}
+func checkRepairConsumer(w kafkasim.Work) finding {
 	if w.PerRecord != 5*time.Millisecond {
 		return wrong("`PerRecord` is how long the work takes: it stays at 5 ms, not %v.", w.PerRecord)
 	}

@@ -14,9 +14,18 @@ func init() {
 	cases["case-1"] = producerPerRequest
 	cases["case-2"] = unreadPartitions
 	cases["case-3"] = lastCopyLost
-	checkers["case-1"] = map[string]checker{"requests-per-record": checkRequestsPerRecord, "one-producer": checkOneProducer}
-	checkers["case-2"] = map[string]checker{"count-unread": checkCountUnread, "read-them": checkReadThem}
-	checkers["case-3"] = map[string]checker{"copies": checkCopies, "prevent": checkPrevent}
+	checkers["case-1"] = map[string]checker{
+		"requests-per-record": checked("a function `func(c *kafkasim.Cluster) float64`", checkRequestsPerRecord),
+		"one-producer":        checked("a function `func(c *kafkasim.Cluster, n int)`", checkOneProducer),
+	}
+	checkers["case-2"] = map[string]checker{
+		"count-unread": checked("a function `func(c *kafkasim.Cluster) int64`", checkCountUnread),
+		"read-them":    checked("a `kafkasim.Config`", checkReadThem),
+	}
+	checkers["case-3"] = map[string]checker{
+		"copies":  checked("a number", checkCopies),
+		"prevent": checked("a version as a text, such as \"3.9\"", checkPrevent),
+	}
 }
 
 // producerPerRequest: each of 80 requests makes a producer of its own.
@@ -42,11 +51,7 @@ func brokerWork(c *kafkasim.Cluster) (produce, all int) {
 	return produce, all
 }
 
-func checkRequestsPerRecord(work any) finding {
-	count, ok := work.(func(*kafkasim.Cluster) float64)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) float64`, and was given a %T.", work)
-	}
+func checkRequestsPerRecord(count func(*kafkasim.Cluster) float64) finding {
 	c := producerPerRequest()
 	_, all := brokerWork(c)
 	want := float64(all) / 80
@@ -59,11 +64,7 @@ func checkRequestsPerRecord(work any) finding {
 	return solved("%.1f requests for each record, of clients alone.", want)
 }
 
-func checkOneProducer(work any) finding {
-	handle, ok := work.(func(*kafkasim.Cluster, int))
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster, n int)`, and was given a %T.", work)
-	}
+func checkOneProducer(handle func(*kafkasim.Cluster, int)) finding {
 	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 29})
 	c.CreateTopic("orders", 3, 3, nil)
 	const n = 60
@@ -113,11 +114,7 @@ func unread(c *kafkasim.Cluster) int64 {
 	return stored - c.Consumer("billing-1").Processed().Count
 }
 
-func checkCountUnread(work any) finding {
-	count, ok := work.(func(*kafkasim.Cluster) int64)
-	if !ok {
-		return wrong("The check wants a function `func(c *kafkasim.Cluster) int64`, and was given a %T.", work)
-	}
+func checkCountUnread(count func(*kafkasim.Cluster) int64) finding {
 	c := unreadPartitions()
 	want := unread(c)
 	switch got := count(c); {
@@ -129,11 +126,7 @@ func checkCountUnread(work any) finding {
 	return solved("About %d records were never processed, and no tool shows any lag.", want)
 }
 
-func checkReadThem(work any) finding {
-	conf, ok := work.(kafkasim.Config)
-	if !ok {
-		return wrong("The check wants a `kafkasim.Config`, and was given a %T.", work)
-	}
+func checkReadThem(conf kafkasim.Config) finding {
 	c := billing(conf)
 	if n := unread(c); n > 5 {
 		return wrong("With these settings %d records are never processed.", n)
@@ -168,11 +161,7 @@ func lastCopy(version string) *kafkasim.Cluster {
 
 func lastCopyLost() *kafkasim.Cluster { return lastCopy("4.0") }
 
-func checkCopies(work any) finding {
-	size, ok := work.(int)
-	if !ok {
-		return wrong("The check wants a number, and was given a %T.", work)
-	}
+func checkCopies(size int) finding {
 	c := lastCopyLost()
 	end := int64(0)
 	for _, x := range c.Trace().Changes {
@@ -190,11 +179,7 @@ func checkCopies(work any) finding {
 	return solved("Two brokers had the record when it was acknowledged, and one of them never lost anything.")
 }
 
-func checkPrevent(work any) finding {
-	version, ok := work.(string)
-	if !ok {
-		return wrong("The check wants a version as a text, such as \"3.9\", and was given a %T.", work)
-	}
+func checkPrevent(version string) finding {
 	c := lastCopy(version)
 	if n := c.Counters().Lost; n > 0 {
 		return wrong("Under the rules of Kafka %s %d acknowledged records are lost.", version, n)

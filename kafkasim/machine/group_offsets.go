@@ -111,16 +111,19 @@ func (s *State) validateCommit(g *Group, member, instance string, generation int
 	return NONE // G-85
 }
 
+// refuseCommit answers every partition of a commit with one error.
+func (s *State) refuseCommit(b *Broker, p *Parked, parts []CommitPart, code Code) {
+	r := OffsetCommitResponse{}
+	for i := range parts {
+		r.Parts = append(r.Parts, CommitResult{parts[i].Topic, parts[i].Partition, code})
+	}
+	s.answerParked(b, p, r)
+}
+
 // onOffsetCommit is one OffsetCommit.
 func (s *State) onOffsetCommit(b *Broker, e Event, m OffsetCommitRequest) {
 	p := parked(&e)
-	fail := func(code Code) {
-		r := OffsetCommitResponse{}
-		for i := range m.Parts {
-			r.Parts = append(r.Parts, CommitResult{m.Parts[i].Topic, m.Parts[i].Partition, code})
-		}
-		s.answerParked(b, &p, r)
-	}
+	fail := func(code Code) { s.refuseCommit(b, &p, m.Parts, code) }
 	x, code := s.groupShard(b, m.Group)
 	if code != NONE {
 		fail(code)
@@ -211,13 +214,7 @@ func (s *State) offsetsStored(b *Broker, m OffsetsStored, code Code) {
 // onTxnOffsetCommit writes offsets as part of a transaction (T-60, T-62).
 func (s *State) onTxnOffsetCommit(b *Broker, e Event, m TxnOffsetCommitRequest) {
 	p := parked(&e)
-	fail := func(code Code) {
-		r := OffsetCommitResponse{}
-		for i := range m.Parts {
-			r.Parts = append(r.Parts, CommitResult{m.Parts[i].Topic, m.Parts[i].Partition, code})
-		}
-		s.answerParked(b, &p, r)
-	}
+	fail := func(code Code) { s.refuseCommit(b, &p, m.Parts, code) }
 	x, code := s.groupShard(b, m.Group)
 	if code != NONE {
 		fail(code)
