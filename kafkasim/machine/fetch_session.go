@@ -137,6 +137,10 @@ func (s *State) openFetch(b *Broker, d *DelayedFetch) Code {
 	case f.Epoch != m.SessionEpoch && !s.mutant(TakesAnySessionEpoch):
 		return INVALID_FETCH_SESSION_EPOCH
 	}
+	// What this request names or forgets had the requests before it; whether it has this one is still to be seen.
+	for i := range m.Parts {
+		f.settle(b.replica(m.Parts[i].TP))
+	}
 	for _, tp := range m.Forgotten {
 		f.settle(b.replica(tp))
 	}

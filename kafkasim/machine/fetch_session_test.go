@@ -235,3 +235,47 @@ func TestRestingFollowerIsCredited(t *testing.T) {
 		t.Errorf("ISR %v before 30 s are over", isr)
 	}
 }
+
+// R1.28, R2.12: a fetch that is refused counts for nothing, though its partition had rested in the session.
+func TestRefusedFetchOfARestingFollowerIsNotCredited(t *testing.T) {
+	b := newBench(t, 2)
+	tp := b.topic("orders", 1, []NodeID{1, 2})
+	b.run(60_000 * ms)
+	b.apply(CutLink{1, 2})
+	b.run(600 * ms) // what the follower has asked is answered or lost
+	session := b.broker(1).Sessions[0]
+	part := session.Parts[0].FetchPart
+	part.LeaderEpoch = 7 // the follower knows of an epoch that the leader has not heard of
+	for i := range int32(3) {
+		m := FetchRequest{Replica: 2, BrokerEpoch: -1, SessionID: session.ID, SessionEpoch: session.Epoch + i, MaxBytes: 1 << 20, Parts: []FetchPart{part}}
+		if res := b.call(1, m).(FetchResponse); res.Error != NONE || len(res.Parts) != 1 || res.Parts[0].Error != UNKNOWN_LEADER_EPOCH {
+			t.Fatalf("request %d is answered with %+v", i, res)
+		}
+		b.run(100 * ms)
+	}
+	b.produce(1, tp, 1, "v")
+	if x := b.broker(1).replica(tp).remote(2); x.LastFetch != session.At || x.LastCaughtUp != session.At {
+		t.Errorf("caught up at %d µs, fetched at %d µs, want both at %d, the last request that was in the leader's epoch", x.LastCaughtUp, x.LastFetch, session.At)
+	}
+}
+
+// R2.6, R2.8: a high watermark that comes in an answer to an older epoch is discarded with it, and the session does
+// not say it again until it changes.
+func TestWatermarkOfADiscardedAnswerIsNotToldAgain(t *testing.T) {
+	b := newBench(t, 2)
+	tp := b.topic("orders", 1, []NodeID{1, 2})
+	b.run(1000 * ms)
+	b.Watching = true
+	b.Untold = nil
+	f, r := b.broker(2), b.broker(2).replica(tp)
+	r.LeaderEpoch++ // as a change of metadata does while the answer is on its way
+	at, _ := f.fetcher(1)
+	sent := &f.Fetchers[at].Session.Parts[0]
+	b.takeFetched(f, &f.Fetchers[at], &FetchResponse{Parts: []FetchResult{{TP: tp, HighWatermark: 3, Diverging: noEpochEnd, LeaderEpoch: -1}}})
+	if r.Log.HighWatermark != 0 {
+		t.Errorf("high watermark %d from an answer to epoch %d in epoch %d", r.Log.HighWatermark, sent.LeaderEpoch, r.LeaderEpoch)
+	}
+	if want := []Untold{{2, tp, 3}}; !slices.Equal(b.Untold, want) {
+		t.Errorf("untold %v, want %v", b.Untold, want)
+	}
+}

@@ -295,6 +295,7 @@ func (s *State) takeFetched(b *Broker, f *Fetcher, m *FetchResponse) (ask int) {
 		sent := &f.Session.Parts[k]
 		r := b.replica(res.TP)
 		if !s.stillAsked(f, r, sent) {
+			s.leftUntold(b, r, res)
 			continue
 		}
 		switch {
@@ -304,9 +305,7 @@ func (s *State) takeFetched(b *Broker, f *Fetcher, m *FetchResponse) (ask int) {
 			s.fetchError(b, r, sent.LeaderEpoch, res.Error)
 		case res.Diverging.Epoch >= 0:
 			s.truncateOnDivergence(b, r, res.Diverging)
-			if s.Watching {
-				s.Untold = append(s.Untold, Untold{b.ID, r.TP, res.HighWatermark})
-			}
+			s.leftUntold(b, r, res)
 		default:
 			if s.appendFetched(b, r, sent.LeaderEpoch, res) {
 				at, _ := b.findReplica(r.TP)
@@ -315,6 +314,13 @@ func (s *State) takeFetched(b *Broker, f *Fetcher, m *FetchResponse) (ask int) {
 		}
 	}
 	return ask
+}
+
+// leftUntold notes for the Watch a high watermark that came in an answer from which nothing else is taken.
+func (s *State) leftUntold(b *Broker, r *Replica, res *FetchResult) {
+	if s.Watching && r != nil && res.Error == NONE {
+		s.Untold = append(s.Untold, Untold{b.ID, r.TP, res.HighWatermark})
+	}
 }
 
 // stillAsked tells whether a replica is where it was when it was asked for. A response is discarded when it answers

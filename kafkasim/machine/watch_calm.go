@@ -64,7 +64,8 @@ func (w *Watch) stuck(tp TopicPartition) {
 }
 
 // Untold is a follower's high watermark that its leader believes to have told: it came with word of where the logs
-// part, from which a follower takes nothing else (R2.10). The leader's fetch session remembers what was sent
+// part, from which a follower takes nothing else (R2.10), or too late, when the follower had been told of another
+// epoch (R2.6). The leader's fetch session remembers what was sent
 // (CachedPartition.maybeUpdateResponseData), and does not send it again until it changes: on an idle partition
 // the follower stays behind, in Kafka as here.
 type Untold struct {

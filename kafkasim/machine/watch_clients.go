@@ -50,7 +50,9 @@ func (w *Watch) credited(b *Broker, m *FetchRequest) {
 		if r.Role == Leader && mark.role == Leader && p.LeaderEpoch >= 0 && p.LeaderEpoch != r.LeaderEpoch && len(mark.remotes) == len(r.Remotes) {
 			for k := range r.Remotes {
 				x := &r.Remotes[k]
-				if x.Broker == m.Replica && (remoteMark{x.End, x.LastFetch}) != mark.remotes[k] {
+				was := mark.remotes[k]
+				// A session that rested writes down earlier fetches now; only this one's time is now.
+				if x.Broker == m.Replica && (x.End != was.end || x.LastFetch != was.at && x.LastFetch == w.s.Now) {
 					w.broken(19, "%s: leader %d in epoch %d credited a fetch of %d from epoch %d", w.name(p.TP), b.ID, r.LeaderEpoch, m.Replica, p.LeaderEpoch)
 				}
 			}
