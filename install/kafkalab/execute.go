@@ -68,17 +68,9 @@ func (f *executeFlags) execute(ctx context.Context, nb *notebook.Notebook, path 
 	if err != nil {
 		return err
 	}
-	cells := make([]headless.Cell, len(nb.Cells))
-	for i, c := range nb.Cells {
-		cells[i] = headless.Cell{
-			ID: c.ID, Source: c.Source, IsCode: c.Type == notebook.Code,
-			Skip:    headless.Tagged(c, "skip-execution"),
-			MayFail: headless.Tagged(c, "raises-exception"),
-		}
-	}
 	line := newProgressLine(progress, nb)
 	show := printer{out: out, colours: isTerminal(out)}
-	report, err := headless.Run(ctx, language, cells, headless.Options{
+	err = headless.RunNotebook(ctx, language, nb, headless.Options{
 		Timeout: f.timeout, AllowErrors: f.allowErrors,
 		Begun: line.show,
 		Ended: func(i int, count int, outputs []notebook.Output) {
@@ -87,12 +79,6 @@ func (f *executeFlags) execute(ctx context.Context, nb *notebook.Notebook, path 
 		},
 	})
 	line.clear()
-	nb.Metadata["language_info"] = report.LanguageInfo
-	for i, r := range report.Cells {
-		if r.Ran {
-			nb.Cells[i].Outputs, nb.Cells[i].ExecutionCount = r.Outputs, r.Count
-		}
-	}
 	var stopped *headless.StoppedError
 	switch {
 	case errors.As(err, &stopped) && stopped.After == 0:

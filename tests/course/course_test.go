@@ -35,17 +35,7 @@ func run(ctx context.Context, nb *notebook.Notebook) error {
 	if err != nil {
 		return err
 	}
-	cells := make([]headless.Cell, len(nb.Cells))
-	for i, c := range nb.Cells {
-		cells[i] = headless.Cell{ID: c.ID, Source: c.Source, IsCode: c.Type == notebook.Code, MayFail: headless.Tagged(c, "raises-exception")}
-	}
-	report, err := headless.Run(ctx, language, cells, headless.Options{})
-	for i, r := range report.Cells {
-		if r.Ran {
-			nb.Cells[i].Outputs, nb.Cells[i].ExecutionCount = r.Outputs, r.Count
-		}
-	}
-	return err
+	return headless.RunNotebook(ctx, language, nb, headless.Options{})
 }
 
 // Every lesson works as it is handed out and solved; the answers of its predictions come from its runs.
