@@ -30,7 +30,10 @@ func init() {
 	}
 }
 
-func (r *replay) skip(Operation, json.RawMessage) error { return nil }
+func (r *replay) skip(op Operation, _ json.RawMessage) error {
+	r.verification(op)
+	return nil
+}
 
 // javaName is the Java client's exception for a protocol error.
 func javaName(code machine.Code) string {

@@ -39,6 +39,18 @@ func equalLists(what string, got, want []string) error {
 	return nil
 }
 
+// sawText compares a text.
+func sawText(got string, saw json.RawMessage) error {
+	var want string
+	if err := json.Unmarshal(saw, &want); err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("%s, want %s", got, want)
+	}
+	return nil
+}
+
 // compareSnapshot compares a partition and its logs with what the recorder saw.
 func (r *replay) compareSnapshot(op Operation, saw json.RawMessage) error {
 	if len(saw) == 0 || saw[0] != '{' {
@@ -154,7 +166,8 @@ func (r *replay) dumpLog(op Operation, saw json.RawMessage) error {
 	if err := json.Unmarshal(saw, &want); err != nil {
 		return err
 	}
-	rep := r.replica(int(op.num("broker", 0)), r.tp(op))
+	tp := r.tp(op)
+	rep := r.replica(int(op.num("broker", int64(r.leader(tp)))), tp)
 	got := []batchSnapshot{}
 	rep.Log.Batches(rep.Log.LogStart, func(b *partlog.Batch) bool {
 		s := batchSnapshot{Base: b.BaseOffset, Last: b.NextOffset() - 1, LeaderEpoch: b.LeaderEpoch, Size: b.Size, Records: recordsOf(b)}
@@ -163,6 +176,7 @@ func (r *replay) dumpLog(op Operation, saw json.RawMessage) error {
 				r.pids[b.ProducerID] = fmt.Sprintf("P%d", len(r.pids)+1)
 			}
 			s.PID = r.pids[b.ProducerID]
+			s.PEpoch = &b.ProducerEpoch
 			s.Seq = []int32{b.BaseSequence, b.BaseSequence + b.Records.Count - 1}
 			s.Txn = b.Transactional
 			if m, ok := b.Marker(); ok {

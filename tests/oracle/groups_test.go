@@ -538,6 +538,9 @@ func (r *replay) heartbeatRaw(_ Operation, saw json.RawMessage) error {
 
 // waitNewCoordinator waits until heartbeats succeed at the successor; nobody noticed a rebalance.
 func (r *replay) waitNewCoordinator(_ Operation, saw json.RawMessage) error {
+	if r.roles.X != 0 {
+		return r.waitNextCoordinator(saw)
+	}
 	for name := range r.g().names {
 		r.g().heard[name] = len(r.Consumers[r.g().names[name]].Group.Calls)
 	}

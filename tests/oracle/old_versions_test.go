@@ -94,7 +94,7 @@ func (r *replay) startOld(op Operation, saw json.RawMessage) error {
 		r.await(patience, func() bool { return len(r.registration(tp).ISR) == len(r.registration(tp).Replicas) })
 		return r.snapshot(op, saw)
 	}
-	id := machine.NodeID(op.num("broker", 0))
+	id := r.node(op)
 	r.Apply(machine.StartBroker{Broker: id})
 	if len(saw) == 0 || saw[0] != '{' {
 		return nil

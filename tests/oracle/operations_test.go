@@ -170,7 +170,7 @@ func (r *replay) waitAnyLeader(op Operation, saw json.RawMessage) error {
 }
 
 func (r *replay) kill9(op Operation, _ json.RawMessage) error {
-	r.Apply(machine.CrashBroker{Broker: machine.NodeID(op.num("broker", 0))})
+	r.Apply(machine.CrashBroker{Broker: r.node(op)})
 	return nil
 }
 
@@ -185,6 +185,9 @@ func (r *replay) sigterm(op Operation, _ json.RawMessage) error {
 
 func (r *replay) sleep(op Operation, saw json.RawMessage) error {
 	r.run(op.num("ms", 0) * millis)
+	if bytes.HasPrefix(saw, []byte("[")) {
+		return r.transactionState(op, saw)
+	}
 	return r.compareSnapshot(op, saw)
 }
 
@@ -211,6 +214,11 @@ func (r *replay) resumeReplication(op Operation, _ json.RawMessage) error {
 
 // dropHeld loses what the stalled links hold, and opens them: the process behind them is dead.
 func (r *replay) dropHeld(op Operation, _ json.RawMessage) error {
+	if r.roles.X != 0 { // a listener was stalled
+		r.Held = slices.DeleteFunc(r.Held, func(e machine.Event) bool { return e.From == r.roles.X })
+		r.Apply(machine.ReleaseMessages{})
+		return nil
+	}
 	from := machine.NodeID(op.num("from", 0))
 	for i := range r.Links {
 		if l := &r.Links[i]; l.From == from || l.To == from {

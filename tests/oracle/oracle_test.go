@@ -3,7 +3,9 @@ package oracle
 import (
 	"errors"
 	"flag"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -52,4 +54,37 @@ func describe(op Operation) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// README.md's list of what is not here is true: no file of testdata is on it.
+func TestReadmeListsWhatIsMissing(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), "| recordings | why |")
+	if !ok {
+		t.Fatal("README.md has no table of what is not here")
+	}
+	names := 0
+	for _, row := range strings.Split(table, "\n") {
+		cells := strings.Split(row, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		version := regexp.MustCompile(`of (\d+\.\d+\.\d+)`).FindStringSubmatch(cells[1])
+		for _, name := range regexp.MustCompile(`\b[a-z]{1,2}\d\b`).FindAllString(cells[1], -1) {
+			names++
+			pattern := name + "-*.json"
+			if version != nil {
+				pattern = name + "-*-v" + version[1] + ".json"
+			}
+			if there, _ := filepath.Glob(filepath.Join("testdata", pattern)); len(there) > 0 {
+				t.Errorf("README.md says that %s is not here, but there is %s", name, there[0])
+			}
+		}
+	}
+	if names == 0 {
+		t.Error("the table names no recording")
+	}
 }

@@ -140,6 +140,7 @@ type batchSnapshot struct {
 	LeaderEpoch int32
 	Size        int32
 	PID         string `json:"pid"`
+	PEpoch      *int16
 	Seq         []int32
 	Records     []string
 	Txn         bool

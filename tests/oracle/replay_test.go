@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type replay struct {
 	topics      map[string]int32
 	topic       string // the one that steps without a topic mean
 	correlation uint32
+	connection  uint32 // that calls share; 0 when each has its own
 	answers     map[uint32]machine.Payload
 	at          int // the step that is being compared
 	quorum      quorum
@@ -42,9 +44,11 @@ type replay struct {
 	groups      *groupReplay
 	txns        map[string]*txnReplay // by transactional id
 	lastTxn     string
-	static      bool    // the steps are about the group of static members
-	readers     []int32 // fc1's consumers
-	pause       int64   // ms before each batch, so that it begins a segment
+	roles       txnRoles
+	instances   map[string]*java // of one transactional id
+	static      bool             // the steps are about the group of static members
+	readers     []int32          // fc1's consumers
+	pause       int64            // ms before each batch, so that it begins a segment
 }
 
 func newReplay(t testing.TB, rec *Recording) *replay {
@@ -68,6 +72,7 @@ func newReplay(t testing.TB, rec *Recording) *replay {
 	r.State = machine.New(w)
 	r.run(warmUp)
 	r.prepare()
+	r.prepareTransactions()
 	return r
 }
 
@@ -161,11 +166,11 @@ func (r *replay) replica(broker int, tp machine.TopicPartition) *machine.Replica
 	return nil
 }
 
-// call sends a raw request on a connection of its own and waits for the answer; nil when none comes.
+// call sends a raw request and waits for the answer; nil when none comes.
 func (r *replay) call(broker int, p machine.Payload) machine.Payload {
 	r.correlation++
 	c := r.correlation
-	r.Probe(0, machine.NodeID(broker), c, c, p)
+	r.Probe(0, machine.NodeID(broker), cmp.Or(r.connection, c), c, p)
 	if !r.await(60_000*millis, func() bool { return r.answers[c] != nil }) {
 		return nil
 	}
