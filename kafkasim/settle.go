@@ -26,6 +26,9 @@ func (c *Cluster) openProducers() string {
 		if n := p.Undecided(); n > 0 {
 			return fmt.Sprintf("%s has %s undecided", p.Name, plural(n, "record"))
 		}
+		if p.App.On {
+			return p.Name + " goes on with its transactions"
+		}
 		if p.Txn.Waits() {
 			return p.Name + " is " + p.Txn.State.String()
 		}

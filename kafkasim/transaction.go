@@ -35,6 +35,7 @@ func (p *Producer) InitTransactions() *TxnOutcome {
 // has not called InitTransactions does so first.
 func (p *Producer) Begin() *TxnOutcome {
 	p.needsTransactions("Begin")
+	p.needsIdle("Begin")
 	if p.state().Txn.State == machine.TxnUninitialized {
 		if o := p.InitTransactions(); o.Error != "" {
 			return o
@@ -75,8 +76,19 @@ func (p *Producer) SendOffsets(k *Consumer) *TxnOutcome {
 // needsTransactions refuses a producer without a transactional id, and one that has ended.
 func (p *Producer) needsTransactions(verb string) {
 	p.needsRunning(verb)
+	p.hasTransactionalID(verb)
+}
+
+func (p *Producer) hasTransactionalID(verb string) {
 	if p.state().Config.TransactionalID == "" {
 		misuse(p.where(verb), "this producer has no transactions; give it kafkasim.Config{\"transactional.id\": \"…\"}")
+	}
+}
+
+// needsIdle refuses what an application at work does itself.
+func (p *Producer) needsIdle(verb string) {
+	if p.state().App.On {
+		misuse(p.where(verb), "its application is at work and makes its own transactions; StopWork first, and let time pass until it has ended the present one")
 	}
 }
 
@@ -88,6 +100,7 @@ func (p *Producer) transact(verb, call string, cmd machine.Command) *TxnOutcome 
 
 // transactAs is transact for a call that a script writes like this.
 func (p *Producer) transactAs(code, verb, call string, cmd machine.Command) *TxnOutcome {
+	p.needsIdle(verb)
 	o := &TxnOutcome{Call: call, id: p.ID()}
 	r := p.c.begin()
 	until := p.c.s.Now + p.state().Config.MaxBlockMs*1000

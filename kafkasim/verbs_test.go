@@ -55,6 +55,10 @@ var values = map[reflect.Type][]any{
 		(func(string, any, int) int)(nil), func(string, any, int) int { return 0 }, func(string, any, int) int { return -1 }, func(_ string, _ any, n int) int { return n },
 	},
 	reflect.TypeFor[func([]TopicPartition)](): {(func([]TopicPartition))(nil), func([]TopicPartition) {}},
+	reflect.TypeFor[TxnWork](): {
+		TxnWork{}, TxnWork{Topics: []string{"orders"}}, TxnWork{Topics: []string{"orders", "gone"}}, TxnWork{Topics: []string{"orders"}, Records: 2, Every: time.Second, AbortEvery: 2},
+		TxnWork{Topics: []string{"orders"}, Records: math.MaxInt}, TxnWork{Topics: []string{"orders"}, Every: -1}, TxnWork{Topics: []string{"orders"}, PerRecord: time.Duration(math.MaxInt64), Transactions: 1},
+	},
 	reflect.TypeFor[Work](): {
 		Work{}, Work{Commit: "after", Every: 2}, Work{Commit: "before"}, Work{Commit: "later"}, Work{PerRecord: time.Second}, Work{PerRecord: -1}, Work{Every: 3}, Work{PollTimeout: -1}, Work{Async: true, Commit: "after"},
 	},
@@ -140,7 +144,7 @@ func verbs() []verb {
 	for name, on := range map[string]func(*chance, *Cluster) any{
 		"Cluster":   func(_ *chance, c *Cluster) any { return c },
 		"Broker":    func(r *chance, c *Cluster) any { return c.Broker(1 + r.below(3)) },
-		"Producer":  func(r *chance, c *Cluster) any { return c.Producer([]string{"checkout", "dead"}[r.below(2)]) },
+		"Producer":  func(r *chance, c *Cluster) any { return c.Producer([]string{"checkout", "dead", "payments"}[r.below(3)]) },
 		"Consumer":  func(r *chance, c *Cluster) any { return c.Consumer([]string{"reader", "closed"}[r.below(2)]) },
 		"Topic":     func(_ *chance, c *Cluster) any { return c.Topic("returns") },
 		"Partition": func(_ *chance, c *Cluster) any { return c.Partition("returns", 0) },
@@ -166,6 +170,7 @@ func cornered() *Cluster {
 	c.CreateTopic("gone", 1, 1, nil)
 	c.NewProducer("checkout", nil).Send("orders", "k", "v")
 	c.NewProducer("dead", nil).Crash()
+	c.NewProducer("payments", Config{"transactional.id": "tx-1"})
 	c.NewConsumer("reader", Config{"auto.offset.reset": "earliest"}).Assign("orders", 0)
 	c.NewConsumer("closed", nil).Close()
 	c.DeleteRecords("orders", 0, 0)

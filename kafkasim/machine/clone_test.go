@@ -43,7 +43,7 @@ var shared = []string{
 	".Shards[].Transactions[].Partitions", ".Partitions[].Replicas", ".Partitions[].ISR", ".Partitions[].ELR", ".Partitions[].LastKnownELR", ".Partitions[].Lossy",
 	".Partitions[].Adding", ".Partitions[].Removing", ".Topics[].Set", ".Topics[].Gone", "State.Added", ".Brokers[].Dirs", ".Partitions[].Dirs",
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts", ".Fetches[].Request.Forgotten",
-	".Log.Sealed", ".Log.Epochs", ".Results[].Errors", ".Ask.Partitions", ".Verifying[].Guards", ".Transactions.Aborted", ".Txn.New", ".OffsetQueue.Offsets", ".Txn.Added", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
+	".Log.Sealed", ".Log.Epochs", ".Results[].Errors", ".Ask.Partitions", ".Verifying[].Guards", ".Transactions.Aborted", ".Txn.New", ".How.Topics", ".App.TxnCalls.Returned", ".App.Returned", ".OffsetQueue.Offsets", ".Txn.Added", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
 	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Members[].Topics", ".Assigned", ".Revoking", ".Target", ".Said", ".Patterns[].Topics", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
 	".Share.Sessions[].Parts", ".Jobs[].Request.Parts", ".Jobs[].Request.Forgotten", ".Request.Acks", ".Calls[].Request.Batches", ".Calls[].Undo", ".Consumers[].Topics",

@@ -67,7 +67,7 @@ func (h *hasher) value(v reflect.Value) {
 	case reflect.String:
 		h.text(v.String())
 	case reflect.Struct:
-		if notShared(v) {
+		if unused(v) {
 			return
 		}
 		for i := range v.NumField() {
@@ -126,11 +126,11 @@ type summed struct {
 	len int
 }
 
-// notShared tells that a value belongs to share groups, and that there is nothing of them: such worlds have the hashes
-// that they had before there were share groups.
-func notShared(v reflect.Value) bool {
+// unused tells that a value belongs to share groups, or to applications with transactions, and that there is nothing of
+// them: such worlds have the hashes that they had before there were any.
+func unused(v reflect.Value) bool {
 	switch v.Type() {
-	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer]():
+	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp]():
 		return v.IsZero()
 	case reflect.TypeFor[config.ShareGroups]():
 		return v.Interface() == config.DefaultShareGroups

@@ -8,11 +8,11 @@
 // A producer stands for one application thread: while a send() is blocked, the later ones have not been
 // called yet, and their max.block.ms begins when their turn comes.
 //
-// Kafka: KafkaProducer, RecordAccumulator, Sender (KIP-91, KIP-98). Absent: transactions,
-// interceptors.
+// Kafka: KafkaProducer, RecordAccumulator, Sender (KIP-91, KIP-98). Absent: interceptors.
 package machine
 
 import (
+	"slices"
 	"strconv"
 
 	"kafkalab/kafkasim/config"
@@ -63,6 +63,7 @@ type Producer struct {
 	Traffic []Traffic
 	Identity
 	Txn TransactionManager
+	App TxnApp
 }
 
 // Traffic sends one record each Interval µs.
@@ -102,7 +103,14 @@ func (s *State) applyProducer(c Command) Result {
 	case SendOffsets:
 		return Result{ID: -1, Error: s.sendOffsets(&s.Producers[c.Producer], c)}
 	case EndTransaction:
-		return Result{ID: -1, Error: s.endTransaction(&s.Producers[c.Producer], c.Commit)}
+		p := &s.Producers[c.Producer]
+		res := Result{ID: -1, Error: s.endTransaction(p, c.Commit)}
+		if c.Async {
+			res.ID = s.asyncCall(p, res.Error)
+		}
+		return res
+	case TxnWork:
+		s.workTransactions(&s.Producers[c.Producer], c)
 	}
 	return Result{ID: -1}
 }
@@ -187,7 +195,7 @@ func (p *Producer) Retrying() int64 {
 func (s *State) closeProducer(p *Producer) {
 	if p.Status == ProducerRunning {
 		p.Status = ProducerClosing
-		p.Traffic = nil
+		p.Traffic, p.App.On = nil, false
 		if t := &p.Txn; p.transactional() && !t.Ending && (t.State == TxnInTransaction || t.State == TxnAbortableError) {
 			s.endTransaction(p, false) // close() ends what is open
 		}
@@ -197,7 +205,7 @@ func (s *State) closeProducer(p *Producer) {
 
 // crashProducer ends the process: what it had not sent is gone, and nobody hears what becomes of the rest.
 func (s *State) crashProducer(p *Producer) {
-	p.Status = ProducerCrashed
+	p.Status, p.App.On = ProducerCrashed, false
 	for i := range p.Live {
 		if b := &p.Live[i]; b.Status == batchQueued || b.Status == batchInFlight {
 			p.Outcomes.at(b.Batch.Serial).Records = b.Batch.Records
@@ -251,5 +259,6 @@ func (p *Producer) clone() Producer {
 	c.Runs = p.Runs.clone()
 	c.Outcomes = p.Outcomes.clone()
 	c.Traffic = append([]Traffic(nil), p.Traffic...)
+	c.App.Returned = slices.Clip(p.App.Returned)
 	return c
 }

@@ -14,7 +14,7 @@ var commandKinds = []Command{
 	CrashBroker{}, PowerLoss{}, StopBroker{}, StartBroker{}, PauseBroker{}, ResumeBroker{}, SlowBroker{}, LoseDisk{}, LoseReplica{},
 	CrashController{}, StartController{}, PauseController{}, ResumeController{},
 	CutLink{}, CutOneWay{}, HealLink{}, SetLatency{}, DeliverMessage{}, DropMessage{}, DelayMessage{}, HoldMessages{}, ReleaseMessages{},
-	NewProducer{}, Send{}, SendEvery{}, FlushProducer{}, CloseProducer{}, CrashProducer{}, AbortTransaction{}, InitTransactions{}, SendOffsets{}, BeginTransaction{}, EndTransaction{},
+	NewProducer{}, Send{}, SendEvery{}, FlushProducer{}, CloseProducer{}, CrashProducer{}, AbortTransaction{}, InitTransactions{}, SendOffsets{}, BeginTransaction{}, EndTransaction{}, TxnWork{},
 	NewConsumer{}, Assign{}, StartPoll{}, Seek{}, PauseConsumer{}, ResumeConsumer{}, CloseConsumer{}, CrashConsumer{},
 	Subscribe{}, Commit{}, Work{}, AdministerGroup{},
 	NewShareConsumer{}, ShareSubscribe{}, StartSharePoll{}, ShareAcknowledge{}, ShareCommit{}, CloseShareConsumer{}, CrashShareConsumer{}, ShareWork{}, AlterShareGroup{},

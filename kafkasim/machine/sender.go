@@ -34,6 +34,7 @@ func (s *State) producerEvent(i int32, e Event) {
 		s.producerAnswer(p, e.From, r, e.Payload)
 	}
 	s.runSender(p)
+	s.goOnTransacting(p)
 }
 
 func (s *State) producerAnswer(p *Producer, from NodeID, r Request, answer Payload) {

@@ -12,7 +12,7 @@ func New(w World) *State {
 // Apply lets a user act on the world, now.
 func (s *State) Apply(c Command) Result {
 	switch c := c.(type) {
-	case NewProducer, Send, SendEvery, FlushProducer, CloseProducer, CrashProducer, InitTransactions, SendOffsets, BeginTransaction, EndTransaction:
+	case NewProducer, Send, SendEvery, FlushProducer, CloseProducer, CrashProducer, InitTransactions, SendOffsets, BeginTransaction, EndTransaction, TxnWork:
 		return s.applyProducer(c)
 	case NewConsumer, Assign, StartPoll, Seek, PauseConsumer, ResumeConsumer, CloseConsumer, CrashConsumer, Subscribe, Commit, Work:
 		return s.applyConsumer(c)

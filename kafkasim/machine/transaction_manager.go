@@ -110,7 +110,7 @@ func (s *State) clientTxnVersion(p *Producer) int8 {
 func (s *State) setTxnState(p *Producer, to TxnClientState, why Code) {
 	t := &p.Txn
 	if t.State, t.Error = to, why; !t.Waits() {
-		t.ReturnedAt = s.Now
+		s.callReturns(p)
 	}
 	text := to.String()
 	if why != NONE {
@@ -137,6 +137,7 @@ type BeginTransaction struct{ Producer int32 }
 type EndTransaction struct {
 	Producer int32
 	Commit   bool
+	Async    bool // nobody waits for it; the result's ID is the call's number
 }
 
 func (InitTransactions) command() {}
@@ -177,11 +178,8 @@ func (s *State) beginTransaction(p *Producer) Code {
 
 // endTransaction begins to commit, after a flush (T-30), or to abort, without what was not sent (T-36).
 func (s *State) endTransaction(p *Producer, commit bool) Code {
-	t, call := &p.Txn, CallAbort
-	if commit {
-		call = CallCommit
-	}
-	switch {
+	t, call := &p.Txn, endingCall(commit)
+	switch s.overdueCall(p); {
 	case t.State == TxnInTransaction, t.State == TxnAbortableError && !commit:
 		t.called(call, s.Now)
 	case s.repeats(p, call):
@@ -203,6 +201,14 @@ func (s *State) endTransaction(p *Producer, commit bool) Code {
 	}
 	s.wakeAt(&p.ClientIO, s.Now)
 	return NONE
+}
+
+// endingCall is the call that ends a transaction so.
+func endingCall(commit bool) TxnCall {
+	if commit {
+		return CallCommit
+	}
+	return CallAbort
 }
 
 // mayTransact is why send() is refused; NONE for "it is not" (T-55).

@@ -92,7 +92,8 @@ func (s *State) offsetsAnswered(p *Producer, answer Payload) bool {
 			}
 			return true
 		}
-		t.Offsets, t.ReturnedAt = nil, s.Now
+		t.Offsets = nil
+		s.callReturns(p)
 	default:
 		return false
 	}
@@ -107,7 +108,8 @@ func (s *State) offsetsRefused(p *Producer, code Code) {
 		s.txnRetry(p, code, 0)
 		return
 	}
-	t.Offsets, t.Failed, t.ReturnedAt = nil, fencedAs(code), s.Now
+	t.Offsets, t.Failed = nil, fencedAs(code)
+	s.callReturns(p)
 	if code = fencedAs(code); code == PRODUCER_FENCED || code == INVALID_TXN_STATE {
 		s.txnFatal(p, code)
 	} else {

@@ -63,9 +63,9 @@ func (c *txnChaos) act(i int32) {
 			c.apply(Send{Producer: i, Topic: "orders", Partition: int32(c.draw(2)), Record: partlog.Record{Value: v, Flags: partlog.NullKey, Timestamp: NoTimestamp}})
 			return
 		}
-		c.apply(EndTransaction{i, c.draw(4) > 0})
+		c.apply(EndTransaction{Producer: i, Commit: c.draw(4) > 0})
 	case TxnAbortableError:
-		c.apply(EndTransaction{i, false})
+		c.apply(EndTransaction{Producer: i})
 	}
 }
 
