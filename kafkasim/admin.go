@@ -25,14 +25,22 @@ func (o *Outcome) OK() bool { return o.Error == "" }
 func (o *Outcome) String() string { return o.text }
 
 // outcome turns a machine's answer into ours. done is the sentence of a success.
-func outcome(what string, code machine.Code, done func() string) *Outcome {
-	if code == machine.TIMEOUT_EXCEPTION {
-		return &Outcome{Error: code.String(), text: what + ": " + undecided}
+func outcome(what string, r machine.Result, done func() string) *Outcome {
+	if r.Error == machine.TIMEOUT_EXCEPTION {
+		return &Outcome{Error: r.Error.String(), text: what + ": " + undecided}
 	}
-	if code != machine.NONE {
-		return &Outcome{Error: code.String(), text: what + ": refused, " + code.String()}
+	if r.Error != machine.NONE {
+		return &Outcome{Error: r.Error.String(), text: what + ": refused, " + r.Error.String() + waits(r)}
 	}
 	return &Outcome{text: done()}
+}
+
+// waits is how long who was refused is to wait, in words; "" for nothing.
+func waits(r machine.Result) string {
+	if r.Throttle.Ms == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (throttle_time_ms %d)", r.Throttle.Ms)
 }
 
 // AddPartitions raises the number of partitions of a topic to total, as kafka-topics.sh --alter --partitions
@@ -47,7 +55,7 @@ func (c *Cluster) AddPartitions(topic string, total int) *Topic {
 	r := c.ask(fmt.Sprintf("c.AddPartitions(%q, %d)", topic, total), machine.AddPartitions{Topic: topic, Total: int32(total)})
 	t := c.Topic(topic)
 	if r.Error != machine.NONE {
-		t.Error, t.what = r.Error.String(), "has no more partitions than before"
+		t.Error, t.what, t.waits = r.Error.String(), "has no more partitions than before", waits(r)
 	}
 	return t
 }
@@ -64,7 +72,7 @@ func (c *Cluster) AlterTopic(topic string, conf Config) *Outcome {
 	props, set, problem := config.AlterTopic(c.s.World.Broker.Topic, t.Props, t.Set, conf)
 	mustParse(where, problem)
 	r := c.ask(fmt.Sprintf("c.AlterTopic(%q, %s)", topic, conf.code()), machine.AlterTopic{Topic: topic, Props: props, Set: set})
-	return outcome(where, r.Error, func() string {
+	return outcome(where, r, func() string {
 		if len(set) == 0 {
 			return topic + ": no property differs from the brokers' defaults"
 		}
@@ -78,7 +86,7 @@ func (c *Cluster) DeleteTopic(topic string) *Outcome {
 	where := fmt.Sprintf("DeleteTopic(%q)", topic)
 	c.topicIndex(where, topic)
 	r := c.ask(fmt.Sprintf("c.DeleteTopic(%q)", topic), machine.DeleteTopic{Topic: topic})
-	return outcome(where, r.Error, func() string { return topic + ": deleted" })
+	return outcome(where, r, func() string { return topic + ": deleted" })
 }
 
 // Reassign moves a partition to these brokers, the preferred leader first. The new replicas copy the log
@@ -103,7 +111,7 @@ func (c *Cluster) Reassign(topic string, partition int, brokers ...int) *Outcome
 		code += fmt.Sprintf(", %d", id)
 	}
 	r := c.ask(code+")", machine.Reassign{TP: tp, Replicas: nodes})
-	return outcome(where, r.Error, func() string { return c.assignmentWords(tp) })
+	return outcome(where, r, func() string { return c.assignmentWords(tp) })
 }
 
 // CancelReassign ends the reassignment of a partition: the replicas that were being added go. Kafka answers
@@ -112,7 +120,7 @@ func (c *Cluster) CancelReassign(topic string, partition int) *Outcome {
 	where := fmt.Sprintf("CancelReassign(%q, %d)", topic, partition)
 	tp := c.partitionOf(where, topic, partition)
 	r := c.ask(fmt.Sprintf("c.CancelReassign(%q, %d)", topic, partition), machine.Reassign{TP: tp})
-	return outcome(where, r.Error, func() string { return c.assignmentWords(tp) })
+	return outcome(where, r, func() string { return c.assignmentWords(tp) })
 }
 
 // assignmentWords say where a partition's replicas are, and where they go.
@@ -136,7 +144,7 @@ func (c *Cluster) assignmentWords(tp machine.TopicPartition) string {
 func (b *Broker) Unregister() *Outcome {
 	where := fmt.Sprintf("Broker(%d).Unregister", b.id)
 	r := b.c.ask(fmt.Sprintf("c.Broker(%d).Unregister()", b.id), machine.UnregisterBroker{Broker: b.id})
-	return outcome(where, r.Error, func() string { return fmt.Sprintf("broker %d: unregistered", b.id) })
+	return outcome(where, r, func() string { return fmt.Sprintf("broker %d: unregistered", b.id) })
 }
 
 // ElectPreferred gives the leadership of partitions (none named: of all the topic's) back to their first
@@ -171,7 +179,7 @@ func (c *Cluster) elect(verb, topic string, partitions []int, unclean bool) *Out
 	for i, p := range partitions {
 		tp := machine.TopicPartition{Topic: t, Partition: int32(p)}
 		r := c.ask("", machine.ElectLeaders{TP: tp, Unclean: unclean})
-		one := outcome(c.s.PartitionName(tp), r.Error, func() string {
+		one := outcome(c.s.PartitionName(tp), r, func() string {
 			reg := &c.image().Topics[tp.Topic].Partitions[tp.Partition]
 			return fmt.Sprintf("%s: leader %s, leader epoch %d", c.s.PartitionName(tp), brokerWord(int(reg.Leader)), reg.LeaderEpoch)
 		})

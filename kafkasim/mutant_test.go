@@ -44,7 +44,7 @@ func mutants(t *testing.T) (list []mutant) {
 // shows what catches them.
 var elsewhere = []machine.Mutant{
 	machine.QuotaNeverThrottles,
-	machine.QuotaLeavesUnmuted,
+	machine.QuotaLeavesUnmuted, machine.RequestThrottleUnbounded, machine.MutationsUnchecked,
 	machine.ThrottlesInSync,
 	machine.SharesTwice, machine.DeliversForEver, machine.ForgetsAcknowledged, machine.SharesStartJumps, machine.LocksForEver, machine.TakesAnyAck, machine.SharesWithoutLimit,
 	machine.TakesStaleAnswers,

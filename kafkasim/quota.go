@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafkalab/kafkasim/machine"
@@ -11,35 +12,44 @@ import (
 
 // Quotas: how fast clients may send and fetch, and how fast throttled replicas may copy (KIP-13, KIP-73).
 
-// quotaProperty is a property of a quota: whose it is, and where it is in a Quota.
+// quotaProperty is a property of a quota: whose it is, in what it is given, and where it is in a Quota.
 type quotaProperty struct {
 	name     string
 	ofBroker bool
+	unit     string
+	parts    int64 // what one is there: 1, or 1000 of what may have a fraction
 	field    func(*machine.Quota) *int64
 }
 
 var quotaProperties = []quotaProperty{
-	{"consumer_byte_rate", false, func(q *machine.Quota) *int64 { return &q.Consumer }},
-	{"producer_byte_rate", false, func(q *machine.Quota) *int64 { return &q.Producer }},
-	{"follower.replication.throttled.rate", true, func(q *machine.Quota) *int64 { return &q.Follower }},
-	{"leader.replication.throttled.rate", true, func(q *machine.Quota) *int64 { return &q.Leader }},
+	{"consumer_byte_rate", false, "bytes/s", 1, func(q *machine.Quota) *int64 { return &q.Consumer }},
+	{"controller_mutation_rate", false, "partitions/s", 1000, func(q *machine.Quota) *int64 { return &q.Work.Mutations }},
+	{"producer_byte_rate", false, "bytes/s", 1, func(q *machine.Quota) *int64 { return &q.Producer }},
+	{"request_percentage", false, "per cent of a thread", 1000, func(q *machine.Quota) *int64 { return &q.Work.Requests }},
+	{"follower.replication.throttled.rate", true, "bytes/s", 1, func(q *machine.Quota) *int64 { return &q.Follower }},
+	{"leader.replication.throttled.rate", true, "bytes/s", 1, func(q *machine.Quota) *int64 { return &q.Leader }},
 }
 
 // absentQuotas are Kafka's other quotas, with what they would need.
 var absentQuotas = map[string]string{
-	"request_percentage":       "requests take no time here",
-	"controller_mutation_rate": "the controller makes as many partitions as it is asked to",
-	"connection_creation_rate": "there are no sockets inside the simulator",
+	"connection_creation_rate": "it is for an ip, all clients here are on one machine, and a connection lasts as long as its ends",
 }
 
-// maxQuota is the largest rate that is taken, bytes/s: a petabyte.
+// maxQuota is the largest rate that is taken: a petabyte a second.
 const maxQuota = 1 << 50
 
-// AlterQuota gives clients a quota, as kafka-configs.sh --alter --add-config does: producer_byte_rate and
-// consumer_byte_rate, in bytes/s, with every broker for itself; nil takes one back. The entity is "client-id=checkout",
-// "user=ANONYMOUS" (as whom every client comes, without authentication) or both with a comma between; "<default>" as
-// a name stands for all that have none of their own. The most specific one counts. Who is above it is told by the
-// broker to be silent (throttle_time_ms), and is not read meanwhile: see produce-throttle-time-avg in Metrics.
+// AlterQuota gives clients a quota, as kafka-configs.sh --alter --add-config does; nil takes one back:
+//
+//	producer_byte_rate, consumer_byte_rate: bytes/s, with every broker for itself
+//	request_percentage: of one request handler thread's time, with every broker for itself (KIP-124); what a request
+//	    costs is a model, 0.2 ms and 0.01 ms for each KiB that is appended
+//	controller_mutation_rate: partitions that the controller makes or deletes, a second (KIP-599); Kafka's tools are
+//	    the client "adminclient-1"
+//
+// The entity is "client-id=checkout", "user=ANONYMOUS" (as whom every client comes, without authentication) or both with
+// a comma between; "<default>" as a name stands for all that have none of their own. The most specific one counts. Who
+// is above it is told by the broker to be silent (throttle_time_ms), and is not read meanwhile: see
+// produce-throttle-time-avg in Metrics. The controller refuses instead, with THROTTLING_QUOTA_EXCEEDED.
 func (c *Cluster) AlterQuota(entity string, conf Config) *Outcome {
 	where := fmt.Sprintf("AlterQuota(%q)", entity)
 	q := c.image().Quota(quotaEntity(where, entity))
@@ -60,7 +70,7 @@ func (b *Broker) Alter(conf Config) *Outcome {
 
 func (c *Cluster) alterQuota(where, code string, q machine.Quota) *Outcome {
 	r := c.ask(code, machine.AlterQuota{Quota: q})
-	return outcome(where, r.Error, func() string { return quotaLine(&q) })
+	return outcome(where, r, func() string { return quotaLine(&q) })
 }
 
 // Quotas lists all quotas as kafka-configs.sh --describe does.
@@ -81,7 +91,7 @@ func quotaLine(q *machine.Quota) string {
 	var values []string
 	for _, p := range quotaProperties {
 		if n := *p.field(q); n != 0 {
-			values = append(values, fmt.Sprintf("%s=%d", p.name, n))
+			values = append(values, p.name+"="+p.text(n))
 		}
 	}
 	kind := "Quota configs for "
@@ -92,6 +102,26 @@ func quotaLine(q *machine.Quota) string {
 		return kind + q.Entity.String() + " are none"
 	}
 	return kind + q.Entity.String() + " are " + strings.Join(values, ", ")
+}
+
+// text is a value as the tool shows it: a client's is a double, with a fraction, and with an exponent from ten million on.
+func (p *quotaProperty) text(n int64) string {
+	if p.ofBroker {
+		return fmt.Sprint(n)
+	}
+	v := float64(n) / float64(p.parts)
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
+	power, _ := strconv.Atoi(exponent) // what FormatFloat has written
+	if power > -4 && power < 7 {
+		mantissa = strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	if power > -4 && power < 7 {
+		return mantissa
+	}
+	return fmt.Sprintf("%sE%d", mantissa, power)
 }
 
 // quotaEntity reads whom a quota is for.
@@ -130,7 +160,8 @@ func setQuota(where string, q *machine.Quota, conf Config, ofBroker bool) {
 		if i < 0 {
 			misuse(where, "unknown property %q%s", name, meant(name, quotaNames(ofBroker), "there are "+strings.Join(quotaNames(ofBroker), " and ")))
 		}
-		*quotaProperties[i].field(q) = quotaRate(where, name, conf[name])
+		p := &quotaProperties[i]
+		*p.field(q) = p.read(where, conf[name])
 	}
 }
 
@@ -143,14 +174,26 @@ func quotaNames(ofBroker bool) (names []string) {
 	return names
 }
 
-// quotaRate reads a rate in whole bytes/s; nil is none.
-func quotaRate(where, name string, value any) int64 {
+// read reads a value; nil is none.
+func (p *quotaProperty) read(where string, value any) int64 {
 	if value == nil {
 		return 0
 	}
-	var n int64
-	if _, err := fmt.Sscanf(fmt.Sprint(value), "%d", &n); err != nil || fmt.Sprint(n) != fmt.Sprint(value) || n < 1 || n > maxQuota {
-		misuse(where, "%s=%v: want whole bytes/s from 1 to %d, or nil for none", name, value, int64(maxQuota))
+	text := fmt.Sprint(value)
+	if f, is := value.(float64); is {
+		text = strconv.FormatFloat(f, 'f', -1, 64)
 	}
-	return n
+	whole, fraction, dotted := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if p.parts == 1 {
+		if err != nil || dotted || n < 1 || n > maxQuota {
+			misuse(where, "%s=%v: want whole %s from 1 to %d, or nil for none", p.name, value, p.unit, int64(maxQuota))
+		}
+		return n
+	}
+	more, bad := strconv.ParseUint((fraction + "000")[:max(3, len(fraction))], 10, 64)
+	if err != nil || bad != nil || text[0] == '-' || dotted && fraction == "" || len(fraction) > 3 || n < 0 || n > maxQuota/p.parts || n*p.parts+int64(more) == 0 {
+		misuse(where, "%s=%v: want %s, at least 0.001 and with three digits after the point at most, or nil for none", p.name, value, p.unit)
+	}
+	return n*p.parts + int64(more)
 }

@@ -53,7 +53,7 @@ func (c *Cluster) createTopic(name string, partitions, rf int, conf Config, assi
 	}
 	r := c.ask(code, cmd)
 	if r.Error != machine.NONE {
-		return &Topic{Name: name, Error: r.Error.String()}
+		return &Topic{Name: name, Error: r.Error.String(), waits: waits(r)}
 	}
 	return c.Topic(name)
 }

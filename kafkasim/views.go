@@ -13,6 +13,7 @@ type Topic struct {
 	Partitions []Partition
 	Error      string // Kafka's error when CreateTopic or AddPartitions failed; else ""
 	what       string // what failed
+	waits      string // how long who asked is to wait
 }
 
 // Partition is a snapshot of a partition: what the controller says of it, and every replica's log.
@@ -42,7 +43,7 @@ func (t *Topic) String() string {
 		if t.what == "" {
 			t.what = "was not created"
 		}
-		return fmt.Sprintf("topic %s %s: %s", t.Name, t.what, t.Error)
+		return fmt.Sprintf("topic %s %s: %s", t.Name, t.what, t.Error+t.waits)
 	}
 	table := [][]string{{"PARTITION", "LEADER", "EPOCH", "REPLICAS", "ISR", "HW", "END"}}
 	for i := range t.Partitions {

@@ -43,6 +43,7 @@ type Broker struct {
 	QuotaWindowSizeSeconds               int64 // quota.window.size.seconds
 	ReplicationQuotaWindowNum            int32 // replication.quota.window.num
 	ReplicationQuotaWindowSizeSeconds    int64 // replication.quota.window.size.seconds
+	ControllerQuota                      ControllerQuota
 	ConsumerGroups                       ConsumerGroups
 	Share                                ShareGroups
 }

@@ -44,12 +44,23 @@ func throttledRows() []Property {
 	}
 }
 
+// ControllerQuota says how much a bucket of mutations holds (KIP-599): its rate for so long.
+type ControllerQuota struct {
+	WindowNum         int32 // controller.quota.window.num
+	WindowSizeSeconds int64 // controller.quota.window.size.seconds
+}
+
+// DefaultControllerQuota has Kafka's defaults.
+var DefaultControllerQuota = ControllerQuota{WindowNum: 11, WindowSizeSeconds: 1}
+
 // quotaRows are the broker properties that say how quotas are measured.
 func quotaRows() []Property {
 	const num, size = "How many windows a rate is measured over, the last one of them still open.", "How long one of these windows is."
 	return []Property{
 		number("quota.window.num", "11", "windows", 1, 1000, "[1,1000]", b(func(c *Broker) any { return &c.QuotaWindowNum }), num+" For client quotas."),
 		number("quota.window.size.seconds", "1", "seconds", 1, 86400, "[1,86400]", b(func(c *Broker) any { return &c.QuotaWindowSizeSeconds }), size+" For client quotas."),
+		number("controller.quota.window.num", "11", "windows", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.ControllerQuota.WindowNum }), "How many windows' worth of mutations (controller_mutation_rate) may come at once."),
+		number("controller.quota.window.size.seconds", "1", "seconds", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.ControllerQuota.WindowSizeSeconds }), "How long one of these windows is."),
 		number("replication.quota.window.num", "11", "windows", 1, 1000, "[1,1000]", b(func(c *Broker) any { return &c.ReplicationQuotaWindowNum }), num+" For throttled replication."),
 		number("replication.quota.window.size.seconds", "1", "seconds", 1, 86400, "[1,86400]", b(func(c *Broker) any { return &c.ReplicationQuotaWindowSizeSeconds }), size+" For throttled replication."),
 	}

@@ -9,8 +9,8 @@ import "slices"
 // well-behaved client sends nothing in the meantime (KIP-219). A fetch above the quota is answered empty.
 //
 // Kafka: ClientQuotaManager, ThrottledChannel, KafkaApis.handleProduceRequest and handleFetchRequest. KIP-13, KIP-219.
-// The oracle's dc1 has throttle times of a real broker. Absent: request_percentage, because requests take no time
-// here, and controller_mutation_rate.
+// The oracle's dc1 has throttle times of a real broker. The time that requests cost is request_quota.go,
+// what the controller is asked to make mutation_quota.go.
 
 // BrokerQuotas are a broker's counts for quotas; they end with its process.
 type BrokerQuotas struct {
@@ -21,7 +21,8 @@ type BrokerQuotas struct {
 // ClientRate is what the traffic of an entity counts.
 type ClientRate struct {
 	Entity            QuotaEntity
-	Produced, Fetched Rate
+	Produced, Fetched Rate // bytes
+	Worked            Rate // ns of request handler threads
 }
 
 // UnthrottleTimer: a broker reads a throttled connection again.
@@ -35,7 +36,8 @@ func (UnthrottleTimer) payload() {}
 func (q *BrokerQuotas) unshare() {
 	q.Clients = slices.Clone(q.Clients)
 	for i := range q.Clients {
-		q.Clients[i].Produced, q.Clients[i].Fetched = q.Clients[i].Produced.clone(), q.Clients[i].Fetched.clone()
+		x := &q.Clients[i]
+		x.Produced, x.Fetched, x.Worked = x.Produced.clone(), x.Fetched.clone(), x.Worked.clone()
 	}
 	q.Leader, q.Follower = q.Leader.clone(), q.Follower.clone()
 }
@@ -71,16 +73,25 @@ func consumerRate(q *Quota) int64 { return q.Consumer }
 
 // throttleProduce counts a ProduceRequest when it is answered, and says how long its sender is to be silent, in ms.
 func (s *State) throttleProduce(b *Broker, from NodeID, bytes int64) int64 {
-	if len(b.Image.Quotas) == 0 || !from.IsClient() {
-		return 0
-	}
-	bound, who := b.Image.clientQuota(s.clientID(from), producerRate)
+	bound, counts := s.boundOf(b, from, producerRate)
 	if bound == 0 {
 		return 0
 	}
-	r, w := &b.Quotas.rate(who).Produced, s.quotaWindows()
+	r, w := &counts.Produced, s.quotaWindows()
 	r.record(w, s.Now/ms, bytes)
 	return s.throttled(r, w, bound)
+}
+
+// boundOf is a client's quota of a kind, 0 for none, and where its traffic counts.
+func (s *State) boundOf(b *Broker, from NodeID, kind func(*Quota) int64) (int64, *ClientRate) {
+	if len(b.Image.Quotas) == 0 || !from.IsClient() {
+		return 0, nil
+	}
+	bound, who := b.Image.clientQuota(s.clientID(from), kind)
+	if bound == 0 {
+		return 0, nil
+	}
+	return bound, b.Quotas.rate(who)
 }
 
 func (s *State) throttled(r *Rate, w windows, bound int64) int64 {
@@ -104,17 +115,18 @@ func (s *State) limitFetch(b *Broker, from NodeID, m *FetchRequest) {
 
 // throttleFetch counts the answer to a consumer's fetch. Above the quota it is not sent, and does not count.
 func (s *State) throttleFetch(b *Broker, d *DelayedFetch, results []FetchResult) int64 {
-	if len(b.Image.Quotas) == 0 || !d.From.IsClient() || d.Request.Replica != NoNode {
+	if len(b.Image.Quotas) == 0 || d.Request.Replica != NoNode {
 		return 0
 	}
-	bound, who := b.Image.clientQuota(s.clientID(d.From), consumerRate)
+	wait := s.throttleWork(b, d.From, requestNs)
+	bound, counts := s.boundOf(b, d.From, consumerRate)
 	if bound == 0 {
-		return 0
+		return wait
 	}
 	bytes := s.fetchSize(b, d, results)
-	r, w := &b.Quotas.rate(who).Fetched, s.quotaWindows()
+	r, w := &counts.Fetched, s.quotaWindows()
 	r.record(w, s.Now/ms, bytes)
-	wait := s.throttled(r, w, bound)
+	wait = max(wait, s.throttled(r, w, bound))
 	if wait > 0 {
 		r.record(w, s.Now/ms, -bytes)
 	}
@@ -168,7 +180,7 @@ func (s *State) fetchSize(b *Broker, d *DelayedFetch, results []FetchResult) int
 // replyThrottled answers a request and leaves its connection muted for so many ms (P-54).
 func (s *State) replyThrottled(b *Broker, to NodeID, conn, correlation uint32, p Payload, wait int64) {
 	if wait == 0 {
-		s.reply(b, to, conn, correlation, p)
+		s.sendAnswer(b, to, conn, correlation, p)
 		return
 	}
 	if i, found := b.conn(to, conn); found && !b.Conns[i].Closed {

@@ -73,6 +73,7 @@ func (c *Controller) unshare() {
 	c.Log = slices.Clip(c.Log)
 	c.Sessions, c.Parked, c.Observers = slices.Clone(c.Sessions), slices.Clone(c.Parked), slices.Clone(c.Observers)
 	c.Quorum.Voters, c.Quorum.Links = slices.Clone(c.Quorum.Voters), slices.Clone(c.Quorum.Links)
+	c.Mutations.Buckets = slices.Clone(c.Mutations.Buckets)
 }
 
 // unshare gives a copied broker its own of everything that a step changes in place.

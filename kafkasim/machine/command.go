@@ -18,6 +18,8 @@ type Result struct {
 	Error   Code
 	ID      int32
 	Pending int32 // one more than the index in State.Admin where the answer will be; 0 when this is the answer
+	// Throttle is how long the asker is to wait (throttle_time_ms of an answer with THROTTLING_QUOTA_EXCEEDED).
+	Throttle ThrottleTime
 }
 
 // CreateTopic asks the active controller for a topic (R3.31). Assignment, if not nil, places replicas by

@@ -56,8 +56,13 @@ func (b *Broker) openConn(node NodeID, id uint32) int {
 	return i
 }
 
-// reply answers a request and unmutes its connection. The answer to a connection that is gone goes nowhere.
+// reply answers a request, whose time counts for its sender's quota.
 func (s *State) reply(b *Broker, to NodeID, conn, correlation uint32, p Payload) {
+	s.replyThrottled(b, to, conn, correlation, p, s.throttleWork(b, to, requestNs))
+}
+
+// sendAnswer sends an answer and unmutes the connection. The answer to a connection that is gone goes nowhere.
+func (s *State) sendAnswer(b *Broker, to NodeID, conn, correlation uint32, p Payload) {
 	if i, found := b.conn(to, conn); found && !b.Conns[i].Closed {
 		s.countAnswer(b, to, p)
 		s.send(b.ID, to, conn, correlation, p)

@@ -29,6 +29,7 @@ type Controller struct {
 	Image     Image
 	Sessions  []BrokerSession // by broker id, from 1
 	Deferred  []DeferredReply // answers that wait for the commit, in order
+	Mutations MutationQuotas
 	Parked    []ParkedMetadataFetch
 	WakeAt    int64 // µs: when MetadataFetchTimer is due, 0 for none
 	Observers []Observer
@@ -204,7 +205,7 @@ func (s *State) completeDeferred(c *Controller) {
 // activate lets the quorum's leader act: it builds the image from its log, and gives every unfenced broker
 // a whole session from now on, since heartbeats are not in the log (R3.29).
 func (s *State) activate(c *Controller) {
-	c.Active = true
+	c.Active, c.Mutations = true, MutationQuotas{}
 	if !s.soleController() {
 		c.Image = s.emptyImage()
 		for i := range c.Log {

@@ -35,13 +35,18 @@ func (AlterTopic) payload()    {}
 func (DeleteTopic) command()   {}
 func (DeleteTopic) payload()   {}
 
-// named finds the topic that a request names, and changes it.
-func (c *Controller) named(name string, change func(topic int32) Code) Result {
-	code := UNKNOWN_TOPIC_OR_PARTITION
-	if t := c.Image.topic(name); t >= 0 {
-		code = change(t)
+// topicNamed finds the topic that a request names, and changes it. mutations is how many partitions that makes or removes.
+func (s *State) topicNamed(c *Controller, name string, mutations func(topic int32) int, change func(topic int32) Code) Result {
+	t := c.Image.topic(name)
+	if t < 0 {
+		return Result{Error: UNKNOWN_TOPIC_OR_PARTITION, ID: -1}
 	}
-	return Result{Error: code, ID: -1}
+	if n := mutations(t); n > 0 {
+		if r := s.chargeMutations(c, n); r.Error != NONE {
+			return r
+		}
+	}
+	return Result{Error: change(t), ID: -1}
 }
 
 // addPartitions is R3.34: as many replicas as the others have, placed by a fresh stripe. Old records stay

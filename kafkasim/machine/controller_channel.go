@@ -155,8 +155,9 @@ type ForwardTimer struct{}
 
 // AdminResponse is the controller's answer to what an administrator asked; ID is the index of what was made.
 type AdminResponse struct {
-	Error Code
-	ID    int32
+	Error    Code
+	ID       int32
+	Throttle ThrottleTime
 }
 
 // RequestTimer: the administrator has waited long enough for the answer to a request.
@@ -207,11 +208,14 @@ func (s *State) administer(c *Controller, p Payload) Result {
 	case ElectLeaders:
 		return s.electLeader(c, p)
 	case AddPartitions:
-		return c.named(p.Topic, func(t int32) Code { return s.addPartitions(c, t, p.Total) })
+		more := func(t int32) int { return int(p.Total) - len(c.Image.Topics[t].Partitions) }
+		return s.topicNamed(c, p.Topic, more, func(t int32) Code { return s.addPartitions(c, t, p.Total) })
 	case AlterTopic:
-		return c.named(p.Topic, func(t int32) Code { return s.alterTopic(c, t, &p) })
+		none := func(int32) int { return 0 }
+		return s.topicNamed(c, p.Topic, none, func(t int32) Code { return s.alterTopic(c, t, &p) })
 	case DeleteTopic:
-		return c.named(p.Topic, func(t int32) Code {
+		all := func(t int32) int { return len(c.Image.Topics[t].Partitions) }
+		return s.topicNamed(c, p.Topic, all, func(t int32) Code {
 			s.commit(c, []MetadataRecord{{Kind: RemoveTopicRecord, TP: TopicPartition{t, -1}}})
 			return NONE
 		})
@@ -228,7 +232,7 @@ func (s *State) administer(c *Controller, p Payload) Result {
 // onAdmin answers a forwarded request.
 func (s *State) onAdmin(c *Controller, e Event) {
 	r := s.administer(c, e.Payload)
-	s.replyAsController(c, e, AdminResponse{Error: r.Error, ID: r.ID})
+	s.replyAsController(c, e, AdminResponse{Error: r.Error, ID: r.ID, Throttle: r.Throttle})
 }
 
 // forward sends the first request of the queue, unless one is in flight.
@@ -260,7 +264,7 @@ func (s *State) onForwarded(b *Broker, e Event, m AdminResponse) {
 		return
 	}
 	if n := f.Queue[0].Number; n != nobodysRequest {
-		s.Admin[n].Done, s.Admin[n].Result = true, Result{Error: m.Error, ID: m.ID}
+		s.Admin[n].Done, s.Admin[n].Result = true, Result{Error: m.Error, ID: m.ID, Throttle: m.Throttle}
 	}
 	f.Queue = f.Queue[1:]
 	s.forward(b)

@@ -31,6 +31,11 @@ func (s *State) createTopic(c *Controller, m CreateTopic) Result {
 	default:
 		return fail(INVALID_REPLICATION_FACTOR)
 	}
+	if !InternalTopic(m.Name) { // brokers make these, without a quota
+		if r := s.chargeMutations(c, len(assignment)); r.Error != NONE {
+			return r
+		}
+	}
 	s.commit(c, records)
 	return Result{ID: topic}
 }

@@ -126,14 +126,18 @@ type summed struct {
 	len int
 }
 
-// unused tells that a value belongs to share groups, or to applications with transactions, and that there is nothing of
-// them: such worlds have the hashes that they had before there were any.
+// unused tells that a value belongs to share groups, to applications with transactions or to quotas of work, and that there
+// is nothing of them: such worlds have the hashes that they had before there were any.
 func unused(v reflect.Value) bool {
 	switch v.Type() {
+	case reflect.TypeFor[WorkQuota](), reflect.TypeFor[MutationQuotas](), reflect.TypeFor[ThrottleTime]():
+		return v.IsZero()
 	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp]():
 		return v.IsZero()
 	case reflect.TypeFor[config.ShareGroups]():
 		return v.Interface() == config.DefaultShareGroups
+	case reflect.TypeFor[config.ControllerQuota]():
+		return v.IsZero() || v.Interface() == config.DefaultControllerQuota
 	}
 	return false
 }

@@ -287,6 +287,6 @@ func (s *State) answerProduce(b *Broker, to NodeID, conn, correlation uint32, pa
 	for i := range parts {
 		results[i] = parts[i].Result
 	}
-	wait := s.throttleProduce(b, to, bytes)
+	wait := max(s.throttleProduce(b, to, bytes), s.throttleWork(b, to, requestNs+bytes*appendNsPerKB/1024))
 	s.replyThrottled(b, to, conn, correlation, ProduceResponse{Parts: results, ThrottleMs: wait}, wait)
 }

@@ -58,6 +58,8 @@ const (
 	StopsWithoutFlush                 // a controlled shutdown leaves the logs in the page cache (R4.2)
 	LoadsWholeLog                     // after a restart the high watermark is the log's end (R4.3)
 	QuotaNeverThrottles               // a client over its quota is told nothing (dc1)
+	RequestThrottleUnbounded          // a client that costs too much time is silent for longer than a window (KIP-124)
+	MutationsUnchecked                // the controller makes what a bucket below zero forbids (KIP-599)
 	QuotaLeavesUnmuted                // its connection is read on at once (KIP-219)
 	ThrottlesInSync                   // a throttled leader holds back members of the ISR, too (R3.35)
 	AcksAllAtAppend                   // acks=all is answered at once (R1.13)

@@ -23,6 +23,8 @@ var caughtHere = []struct {
 }{
 	{QuotaNeverThrottles, "TestThrottledConnectionIsMuted"},
 	{QuotaLeavesUnmuted, "TestThrottledConnectionIsMuted"},
+	{RequestThrottleUnbounded, "TestRequestPercentage"},
+	{MutationsUnchecked, "TestControllerMutationRate"},
 	{ThrottlesInSync, "TestThrottledReassignmentR335"},
 	{TakesStaleAnswers, "TestAnswerOfAnEarlierEpochIsDropped"},
 	{HighWatermarkByCommitted, "TestPendingGrowthHoldsTheHighWatermark"},

@@ -52,6 +52,13 @@ type Quota struct {
 	Entity             QuotaEntity
 	Producer, Consumer int64 // producer_byte_rate and consumer_byte_rate, for each broker
 	Leader, Follower   int64 // leader.replication.throttled.rate and follower.replication.throttled.rate
+	Work               WorkQuota
+}
+
+// WorkQuota limits what requests cost, in thousandths, because the State has no fractions; 0 is no limit.
+type WorkQuota struct {
+	Requests  int64 // request_percentage of one thread, for each broker (KIP-124)
+	Mutations int64 // controller_mutation_rate, partitions/s (KIP-599)
 }
 
 // none tells whether nothing is limited.
