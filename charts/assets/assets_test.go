@@ -35,7 +35,7 @@ func TestBuiltFilesMatchTheirChecksums(t *testing.T) {
 		listed[name] = true
 	}
 	licences, _ := filepath.Glob("licenses/*")
-	for _, name := range append(licences, "echarts.js") {
+	for _, name := range append(licences, "echarts.js", "echarts-full.js") {
 		if !listed[filepath.ToSlash(name)] {
 			t.Errorf("%s is not in SHA256SUMS", name)
 		}

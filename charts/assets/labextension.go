@@ -39,13 +39,14 @@ type ExportReply struct {
 // labFiles returns the extension's files by their path in its folder, but for package.json, and the name
 // of the remote entry. Servers tell browsers to keep static files for a year, so every name holds a hash.
 func labFiles() (files map[string][]byte, entry string) {
-	chunk := hashed("echarts", echarts)
+	chunk, whole := hashed("echarts", echarts), hashed("echarts-full", echartsFull)
 	source := "(() => {\n\"use strict\";\nconst SELF = document.currentScript.src;\n" +
-		"const NAME = \"" + LabExtensionName + "\";\nconst ECHARTS = \"" + chunk + "\";\n" +
-		drawingSource() + labSource + "})();\n"
+		"const NAME = \"" + LabExtensionName + "\";\nconst ECHARTS = \"" + chunk + "\";\nconst ECHARTS_FULL = \"" + whole + "\";\n" +
+		drawingSource() + reviveSource + labSource + "})();\n"
 	entry = hashed("remoteEntry", source)
 	files = map[string][]byte{
 		"static/" + chunk: []byte(echarts),
+		"static/" + whole: []byte(echartsFull),
 		"static/" + entry: []byte(source),
 		"install.json": marshal(map[string]string{
 			"packageManager": "kafkalab", "packageName": LabExtensionName,

@@ -68,12 +68,14 @@ func TestLabExtensionIsWrittenReplacedAndRemoved(t *testing.T) {
 			t.Errorf("the remote entry has no module %s", module)
 		}
 	}
-	chunk := regexp.MustCompile(`ECHARTS = "(echarts\.[0-9a-f]{20}\.js)"`).FindStringSubmatch(string(entry))
-	if chunk == nil {
-		t.Fatal("the remote entry names no ECharts chunk")
-	}
-	if have, _ := os.ReadFile(filepath.Join(own, "static", chunk[1])); string(have) != ECharts() {
-		t.Errorf("%s is not ECharts", chunk[1])
+	for name, want := range map[string]string{`ECHARTS = "(echarts\.[0-9a-f]{20}\.js)"`: ECharts(), `ECHARTS_FULL = "(echarts-full\.[0-9a-f]{20}\.js)"`: EChartsFull()} {
+		chunk := regexp.MustCompile(name).FindStringSubmatch(string(entry))
+		if chunk == nil {
+			t.Fatalf("the remote entry names no chunk like %s", name)
+		}
+		if have, _ := os.ReadFile(filepath.Join(own, "static", chunk[1])); string(have) != want {
+			t.Errorf("%s is not ECharts", chunk[1])
+		}
 	}
 
 	// An older version leaves a remote entry of another name and other bytes in package.json.
@@ -128,6 +130,12 @@ func TestScriptsParseAndLoadNothing(t *testing.T) {
 			if url != "http://www.w3.org/2000/svg" {
 				t.Errorf("%s names %s", name, url)
 			}
+		}
+		if name == entry { // a trusted notebook's own functions, in one place
+			if !strings.Contains(source, Revive()) || strings.Count(source, "new Function") != 1 {
+				t.Errorf("%s makes code of texts %d times; want once, by revive", name, strings.Count(source, "new Function"))
+			}
+			source = strings.ReplaceAll(source, Revive(), "")
 		}
 		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "</script", "<!--"} {
 			if strings.Contains(source, bad) {

@@ -11,6 +11,13 @@ var drawing embed.FS
 //go:embed lab/lab.js
 var labSource string
 
+//go:embed lab/revive.js
+var reviveSource string
+
+// Revive returns the script that makes functions of the texts that go-echarts marked as such: revive(option,
+// echarts). It is no part of Script.
+func Revive() string { return reviveSource }
+
 // Script returns the script that draws charts, as one classic script that sets the global
 // kafkalabCharts = {create, readChart, statesOf, curveOption, LIGHT, Refused, addStyle}. js/70-mount.js says how
 // it is called. It is the very text that the JupyterLab extension holds.

@@ -6,6 +6,7 @@ package echarts
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -18,20 +19,25 @@ import (
 // drawLimit ends a drawing that does not come to an end by itself.
 const drawLimit = 20 * time.Second
 
-// library is the compiled ECharts, shared by all engines. Compiling takes half a second.
-var library = sync.OnceValues(func() (*goja.Program, error) {
-	return goja.Compile("echarts.js", assets.ECharts(), false)
-})
+// small and full are the compiled builds of ECharts, shared by all engines. Compiling takes half a second: the
+// full one waits until a chart needs it.
+var (
+	small = sync.OnceValues(func() (*goja.Program, error) { return goja.Compile("echarts.js", assets.ECharts(), false) })
+	full  = sync.OnceValues(func() (*goja.Program, error) {
+		return goja.Compile("echarts-full.js", assets.EChartsFull(), false)
+	})
+)
 
 // script is the compiled drawing script of the browser.
 var script = sync.OnceValues(func() (*goja.Program, error) {
-	return goja.Compile("charts.js", assets.Script()+drawing, false)
+	return goja.Compile("charts.js", assets.Script()+assets.Revive()+drawing, false)
 })
 
 // drawing is what the static picture needs beside the browser's script.
 const drawing = `
+const kafkalabLibrary = globalThis.kafkalabEChartsFull || globalThis.kafkalabECharts;
 function kafkalabDraw(option, width, height) {
-	const chart = kafkalabECharts.init(null, null, { renderer: "svg", ssr: true, width, height });
+	const chart = kafkalabLibrary.init(null, null, { renderer: "svg", ssr: true, width, height });
 	try {
 		chart.setOption(option);
 		return chart.renderToSVGString();
@@ -47,8 +53,10 @@ function kafkalabCurve(spec, width, height) {
 	option.backgroundColor = "#fff";
 	return kafkalabDraw(option, width, height);
 }
-function kafkalabOption(text, width, height) {
-	return kafkalabDraw(JSON.parse(text), width, height);
+function kafkalabOption(text, width, height, functions) {
+	const option = functions ? revive(JSON.parse(text), kafkalabLibrary) : JSON.parse(text);
+	for (const part of ["tooltip", "toolbox", "brush"]) option[part] = undefined; // nothing to point at
+	return kafkalabDraw(option, width, height);
 }
 `
 
@@ -59,14 +67,17 @@ type engine struct {
 	curve, option goja.Callable
 }
 
-// shared is the engine of this process: making one takes 20 ms and 15 MB.
-var shared = sync.OnceValues(newEngine)
+// shared and fullShared are the engines of this process: making one takes 20 ms and 15 MB.
+var (
+	shared     = sync.OnceValues(func() (*engine, error) { return newEngine(small) })
+	fullShared = sync.OnceValues(func() (*engine, error) { return newEngine(full) })
+)
 
 // Warm compiles ECharts and makes the engine, so that the first curve need not wait for it. It is meant
 // for a goroutine of its own.
 func Warm() { _, _ = shared() }
 
-func newEngine() (*engine, error) {
+func newEngine(library func() (*goja.Program, error)) (*engine, error) {
 	e := &engine{vm: goja.New()}
 	nothing := func(goja.FunctionCall) goja.Value { return goja.Undefined() }
 	for _, name := range []string{"setTimeout", "clearTimeout"} {
@@ -101,30 +112,43 @@ func (e *engine) measure() error {
 	if err := e.vm.Set("kafkalabWidth", textWidth); err != nil {
 		return err
 	}
-	_, err := e.vm.RunString(`kafkalabECharts.setPlatformAPI({ measureText: (text, font) => ({ width: kafkalabWidth(text, font || "12px") }) })`)
+	_, err := e.vm.RunString(`kafkalabLibrary.setPlatformAPI({ measureText: (text, font) => ({ width: kafkalabWidth(text, font || "12px") }) })`)
 	return err
 }
 
 // Curve draws a curve spec of SCHEMA.md, given as JSON text, as SVG.
 func Curve(spec string, width, height int, title string) (string, error) {
-	return draw(func(e *engine) goja.Callable { return e.curve }, spec, width, height, title)
+	return draw(shared, func(e *engine) goja.Callable { return e.curve }, spec, width, height, title)
 }
 
-// Option draws an ECharts option, given as JSON text, as SVG. Functions do not travel in JSON, so the
-// option cannot bring code with it.
-func Option(option string, width, height int, title string) (string, error) {
-	return draw(func(e *engine) goja.Callable { return e.option }, option, width, height, title)
+// Still draws the picture of a learner's own chart as SVG, as wide as given. Functions that it brings along run here
+// in a world of their own, which knows neither files nor the network and ends with the picture.
+func Still(b Built, width int, title string) (string, error) {
+	made := shared
+	switch {
+	case len(b.Functions) > 0:
+		made = func() (*engine, error) { return newEngine(full) }
+	case b.Full:
+		made = fullShared
+	}
+	return draw(made, func(e *engine) goja.Callable { return e.option }, b.Option, width, b.Height, title, len(b.Functions) > 0)
 }
 
-func draw(call func(*engine) goja.Callable, text string, width, height int, title string) (string, error) {
-	e, err := shared()
+func draw(made func() (*engine, error), call func(*engine) goja.Callable, text string, width, height int, title string, rest ...any) (string, error) {
+	e, err := made()
 	if err != nil {
 		return "", err
 	}
 	e.Lock()
 	defer e.Unlock()
 	alarm := time.AfterFunc(drawLimit, func() { e.vm.Interrupt("it takes longer than " + drawLimit.String()) })
-	v, err := call(e)(goja.Undefined(), e.vm.ToValue(text), e.vm.ToValue(width), e.vm.ToValue(height))
+	chance := rand.New(rand.NewPCG(1, 2)) // a layout by chance is the same each time
+	e.vm.SetRandSource(chance.Float64)
+	args := []goja.Value{e.vm.ToValue(text), e.vm.ToValue(width), e.vm.ToValue(height)}
+	for _, a := range rest {
+		args = append(args, e.vm.ToValue(a))
+	}
+	v, err := call(e)(goja.Undefined(), args...)
 	alarm.Stop()
 	e.vm.ClearInterrupt()
 	if err != nil {

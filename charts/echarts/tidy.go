@@ -10,7 +10,7 @@ import (
 
 var (
 	styleBlock = regexp.MustCompile(`(?s)<style.*?</style>\n?`)
-	classes    = regexp.MustCompile(` class="[^"]*"`)
+	classes    = regexp.MustCompile(` (class|ecmeta_[a-z_]*)="[^"]*"`)
 	ids        = regexp.MustCompile(`zr\d+-[a-z]+-?\d+`)
 	emptyPath  = regexp.MustCompile(`></(path|rect|circle|ellipse|line|polyline|polygon)>`)
 	openingTag = regexp.MustCompile(`^<svg [^>]*>`)

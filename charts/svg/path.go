@@ -206,8 +206,13 @@ func (r *pathReader) cubic(x1, y1, x2, y2, x, y float64) {
 }
 
 func (r *pathReader) quadratic(cx, cy, x, y float64) {
-	r.out.cubicTo(r.x+2*(cx-r.x)/3, r.y+2*(cy-r.y)/3, x+2*(cx-x)/3, y+2*(cy-y)/3, x, y)
+	quadratic(r.out, r.x, r.y, cx, cy, x, y)
 	r.ctlX, r.ctlY, r.x, r.y = cx, cy, x, y
+}
+
+// quadratic sends a quadratic curve from (x0, y0) as the cubic one that it is.
+func quadratic(out sink, x0, y0, cx, cy, x, y float64) {
+	out.cubicTo(x0+2*(cx-x0)/3, y0+2*(cy-y0)/3, x+2*(cx-x)/3, y+2*(cy-y)/3, x, y)
 }
 
 // mirrored is the control point of a smooth curve: the last one mirrored, if the last command had one.

@@ -193,6 +193,9 @@ func (p *painter) shape(n *node, s style) {
 	}
 	if c, ok := p.colour(s.fill, s.fillOpacity*s.opacity); ok {
 		p.canvas.SetColor(c)
+		if g := p.gradient(s.fill, n, s); g != nil {
+			p.canvas.SetFillStyle(g)
+		}
 		p.canvas.SetFillRule(gg.FillRuleWinding)
 		if s.evenOdd {
 			p.canvas.SetFillRule(gg.FillRuleEvenOdd)
@@ -248,8 +251,7 @@ func (p *painter) colour(paint string, opacity float64) (color.NRGBA, bool) {
 	return c, ok && c.A > 0
 }
 
-// text draws one line of text. Turned text is drawn for quarter turns; anything between is drawn
-// level, since no picture of ours has it.
+// text draws one line of text, level or turned.
 func (p *painter) text(n *node, s style) {
 	content := drawable(strings.Join(strings.Fields(allText(n)), " "))
 	fill, ok := p.colour(s.fill, s.fillOpacity*s.opacity)
@@ -266,17 +268,31 @@ func (p *painter) text(n *node, s style) {
 		reach := min(bounded(s.width*s.at.size())/2, 20)
 		for i := range 8 {
 			dy, dx := math.Sincos(float64(i) * math.Pi / 4)
-			p.put(label{content, x + dx*reach, y + dy*reach, face, stroke}, turn)
+			p.put(label{content, x + dx*reach, y + dy*reach, face, stroke}, turn, s)
 		}
 	}
-	p.put(label{content, x, y, face, fill}, turn)
+	p.put(label{content, x, y, face, fill}, turn, s)
 }
 
-func (p *painter) put(l label, turn float64) {
+// put draws a label: by its hinted glyphs when it is level or turned by a quarter, by their outlines at any other
+// angle.
+func (p *painter) put(l label, turn float64, s style) {
 	target := p.image.SubImage(p.clipTo).(*image.RGBA)
-	switch quarters := int(math.Round(turn/(math.Pi/2))+4) % 4; quarters {
-	case 1, 3:
-		l.drawTurned(target, quarters)
+	quarters := turn / (math.Pi / 2)
+	if math.Abs(quarters-math.Round(quarters)) > 0.01 || math.Abs(quarters) > 1.5 {
+		sin, cos := math.Sincos(turn)
+		size := min(max(bounded(s.size*s.at.size()), 1), maxFont)
+		l.outline(&pen{p.canvas, matrix{a: cos, b: sin, c: -sin, d: cos, e: l.x, f: l.y}}, s.bold, size)
+		p.canvas.SetColor(l.colour)
+		p.canvas.SetFillRule(gg.FillRuleWinding)
+		p.canvas.Fill()
+		return
+	}
+	switch int(math.Round(quarters)+4) % 4 {
+	case 1:
+		l.drawTurned(target, 1)
+	case 3:
+		l.drawTurned(target, 3)
 	default:
 		l.draw(target)
 	}

@@ -96,6 +96,51 @@ func (l label) draw(target draw.Image) {
 	drawer.DrawString(l.text)
 }
 
+// outline sends the outlines of the label's letters to out, from the origin to the right.
+func (l label) outline(out sink, bold bool, size float64) {
+	index := 0
+	if bold {
+		index = 1
+	}
+	parsed, ppem := fonts()[index], fixed.Int26_6(math.Round(size*64))
+	var buffer sfnt.Buffer
+	x := 0.0
+	place := func(p fixed.Point26_6) (float64, float64) { return x + float64(p.X)/64, float64(p.Y) / 64 }
+	for _, r := range l.text {
+		glyph, err := parsed.GlyphIndex(&buffer, r)
+		if err != nil {
+			continue
+		}
+		segments, err := parsed.LoadGlyph(&buffer, glyph, ppem, nil)
+		if err != nil {
+			continue
+		}
+		var fromX, fromY float64
+		for _, s := range segments {
+			ax, ay := place(s.Args[0])
+			bx, by := place(s.Args[1])
+			cx, cy := place(s.Args[2])
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				out.moveTo(ax, ay)
+				fromX, fromY = ax, ay
+			case sfnt.SegmentOpLineTo:
+				out.lineTo(ax, ay)
+				fromX, fromY = ax, ay
+			case sfnt.SegmentOpQuadTo:
+				quadratic(out, fromX, fromY, ax, ay, bx, by)
+				fromX, fromY = bx, by
+			case sfnt.SegmentOpCubeTo:
+				out.cubicTo(ax, ay, bx, by, cx, cy)
+				fromX, fromY = cx, cy
+			}
+		}
+		if advance, err := parsed.GlyphAdvance(&buffer, glyph, ppem, font.HintingNone); err == nil {
+			x += float64(advance) / 64
+		}
+	}
+}
+
 // drawTurned draws the label turned by a quarter: quarters 1 is clockwise, 3 is counter-clockwise.
 func (l label) drawTurned(target *image.RGBA, quarters int) {
 	ascent, descent := l.face.Metrics().Ascent.Ceil()+2, l.face.Metrics().Descent.Ceil()+2

@@ -46,6 +46,7 @@ type page struct {
 	codes   bool // there is code to fold
 	charts  bool // there is one
 	curves  bool // there is one that ECharts draws
+	full    bool // there is one that only the full build of ECharts draws
 }
 
 func (p *page) write(s string) { p.WriteString(s) }
@@ -72,9 +73,11 @@ func Export(nb *Notebook, options ExportOptions) ([]byte, error) {
 	if p.charts || p.codes {
 		scripts = append(scripts, pageJS)
 	}
-	allowed := scripts
+	allowed, library := scripts, ""
 	if p.curves {
-		allowed = append(allowed, assets.ECharts()) // the page unpacks it and runs just this
+		var runs string
+		runs, library = p.library()
+		allowed = append(allowed, runs) // the page unpacks it and runs just this
 	}
 	var out bytes.Buffer
 	out.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
@@ -92,7 +95,7 @@ func Export(nb *Notebook, options ExportOptions) ([]byte, error) {
 	p.footer(&out)
 	out.WriteString("</footer>\n")
 	if p.curves {
-		out.WriteString("<script type=\"application/gzip\" id=\"echarts\">" + packedECharts() + "</script>\n")
+		out.WriteString("<script type=\"application/gzip\" id=\"echarts\">" + library + "</script>\n")
 	}
 	for _, s := range scripts {
 		out.WriteString("<script>" + s + "</script>\n")
@@ -119,17 +122,31 @@ func ExportFile(path string) ([]byte, error) {
 	return page, nil
 }
 
-// packedECharts is the library as base64 of its gzip: a third of the size.
-var packedECharts = sync.OnceValue(func() string {
+// The builds of ECharts as base64 of their gzip: a third of the size.
+var (
+	packedSmall = sync.OnceValue(func() string { return packed(assets.ECharts()) })
+	packedFull  = sync.OnceValue(func() string { return packed(assets.EChartsFull()) })
+)
+
+// library is the build of ECharts that the page's charts need, as it runs and as it is packed into the page. The full
+// one draws what the small one does: a page holds one of the two.
+func (p *page) library() (runs, packed string) {
+	if p.full {
+		return assets.EChartsFull(), packedFull()
+	}
+	return assets.ECharts(), packedSmall()
+}
+
+func packed(library string) string {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		panic(err) // the level is one of gzip's
 	}
-	z.Write([]byte(assets.ECharts()))
+	z.Write([]byte(library))
 	z.Close()
 	return base64.StdEncoding.EncodeToString(b.Bytes())
-})
+}
 
 var (
 	headings = regexp.MustCompile(`(?s)<h([23]) id="([^"]*)">(.*?)</h[23]>`)

@@ -121,7 +121,7 @@ func unpacked(t *testing.T, page string) string {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(z)
-	if err != nil || string(text) != assets.ECharts() {
+	if err != nil || string(text) != assets.ECharts() && string(text) != assets.EChartsFull() {
 		t.Errorf("what is unpacked is not ECharts: %d bytes, %v", len(text), err)
 	}
 	return string(text)
@@ -166,6 +166,29 @@ func TestEChartsTravelsOnlyWithACurve(t *testing.T) {
 	pictures := exported(t, ExportOptions{}, &Cell{Type: Code, ID: "c", Outputs: []Output{display(map[string]any{chartMIME: sampleChart(t, "cluster")})}})
 	if n := len(scriptElement.FindAllString(pictures, -1)); n != 2 || len(pictures) > 150_000 || strings.Contains(pictures, "id=\"echarts\"") {
 		t.Errorf("a page with one protocol picture has %d scripts, %d bytes", n, len(pictures))
+	}
+}
+
+// The full build travels, instead of the small one, when a learner's own chart needs it; a chart with functions of its
+// own is shown as its picture, and says why.
+func TestTheFullEChartsTravelsOnlyWhenItIsNeeded(t *testing.T) {
+	own := func(more string) *Cell {
+		chart := map[string]any{"v": 1, "id": "own", "h": 300, "alt": "a pie", "option": "{}"}
+		if more != "" {
+			chart[more] = true
+		}
+		return &Cell{Type: Code, ID: "own" + more, Outputs: []Output{display(map[string]any{foreignMIME: chart, pngMIME: pixel})}}
+	}
+	curve := &Cell{Type: Code, ID: "c", Outputs: []Output{display(map[string]any{chartMIME: sampleChart(t, "curve-lag")})}}
+	if unpacked(t, exported(t, ExportOptions{}, own(""), curve)) != assets.ECharts() {
+		t.Error("a chart that the small build draws brings another one")
+	}
+	if unpacked(t, exported(t, ExportOptions{}, own("full"), curve)) != assets.EChartsFull() {
+		t.Error("a chart that needs the full build does not get it")
+	}
+	page := exported(t, ExportOptions{}, own("functions"))
+	if strings.Contains(page, `id="echarts"`) || !strings.Contains(page, pixel) || !strings.Contains(page, "JavaScript functions along, which a page does not run") {
+		t.Error("a chart with functions: want its picture and a sentence, and nothing that runs")
 	}
 }
 

@@ -80,6 +80,12 @@ func (p *page) bundle(o Output) error {
 		return p.chart(chart, chart["kind"] == "curve", "chart", o)
 	}
 	if option, ok := o.Data[foreignMIME].(map[string]any); ok {
+		if address, ok := pictureOf(o.Data); ok && option["functions"] == true {
+			p.write(imageTag(address, altOf(o), o.Metadata) + "\n")
+			p.write(`<p class="note">This chart brings JavaScript functions along, which a page does not run: here is its picture.</p>` + "\n")
+			return nil
+		}
+		p.full = p.full || option["full"] == true
 		return p.chart(option, true, "chart foreign", o)
 	}
 	if address, ok := pictureOf(o.Data); ok {

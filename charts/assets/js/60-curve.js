@@ -225,6 +225,8 @@ function measureText() {
   };
 }
 
+const MEASURED = new WeakSet(); // builds of ECharts that know it
+
 // EChartsView is what the curves and a learner's own option share: the library, loaded at the first
 // use; one instance for the life of the figure; the width of the page.
 class EChartsView {
@@ -248,12 +250,17 @@ class EChartsView {
   }
 
   async library() {
-    const library = await this.env.loadECharts();
-    if (!measureText.done) {
+    const library = await this.env.loadECharts(this.wants(this.chart));
+    if (!MEASURED.has(library)) {
       library.setPlatformAPI({ measureText: measureText() });
-      measureText.done = true;
+      MEASURED.add(library);
     }
     return library;
+  }
+
+  // wants says whether a chart wants the full build of ECharts.
+  wants() {
+    return false;
   }
 
   async draw() {
@@ -265,15 +272,23 @@ class EChartsView {
       if (this.gone || chart !== this.chart) return; // a newer chart came while the library loaded
       this.stale = !this.host.clientWidth;
       if (this.stale) return this.later();
+      if (this.instance && this.made !== library) this.end();
+      const size = { width: this.host.clientWidth, height: chart.h };
       if (!this.instance) {
-        this.instance = library.init(this.box, null, { renderer: "svg", width: this.host.clientWidth, height: chart.h });
+        this.instance = library.init(this.box, null, { renderer: "svg", ...size });
+        this.made = library;
+      } else if (this.instance.getWidth() !== size.width || this.instance.getHeight() !== size.height) {
+        this.instance.resize({ ...size, silent: true }); // it draws all of the old option: only when it must
       }
-      this.instance.resize({ width: this.host.clientWidth, height: chart.h });
-      this.instance.setOption(this.option(chart), { notMerge: true });
+      this.instance.setOption(this.option(chart, library), { notMerge: true });
+      this.drawn();
     } catch (err) {
       if (!this.gone) this.failed(err);
     }
   }
+
+  // drawn is called when a chart stands there.
+  drawn() {}
 
   // later looks again: a hidden cell has no width, and neither has a shown one while the theme changes.
   later() {
@@ -299,7 +314,12 @@ class EChartsView {
     this.gone = true;
     clearTimeout(this.timer);
     this.resizer.disconnect();
+    this.end();
+  }
+
+  end() {
     if (this.instance) this.instance.dispose();
+    this.instance = null;
   }
 }
 
@@ -309,10 +329,13 @@ class CurveView extends EChartsView {
   }
 }
 
-const foreignShape = record({ v: whole(1, 1), id: text(40), h: whole(1, 20000), alt: text(2000), option: text(16000000) });
+const foreignShape = record({
+  v: whole(1, 1), id: text(40), h: whole(1, 20000), alt: text(2000), option: text(16000000),
+  full: optional(flag, () => false), functions: optional(flag, () => false),
+});
 
 // readForeign reads a learner's own ECharts option. It is passed on as it stands, which is why only a
-// trusted notebook's may come here; functions do not travel in it.
+// trusted notebook's may come here.
 function readForeign(data) {
   const chart = foreignShape(data, "chart");
   try {
@@ -327,15 +350,44 @@ function readForeign(data) {
 // asText takes from an option what would become markup or leave the page: for an option that nobody
 // vouches for.
 function asText(option) {
-  const made = { ...option, tooltip: [].concat(option.tooltip ?? {}).map((t) => ({ ...t, renderMode: "richText" }))[0] };
-  const titles = [].concat(made.title ?? []);
-  made.title = titles.map((t) => ({ ...t, link: undefined, sublink: undefined }));
+  const made = withoutLinks(option);
+  made.tooltip = [].concat(made.tooltip ?? {}).map((t) => ({ ...t, renderMode: "richText" }))[0];
+  for (const toolbox of [].concat(made.toolbox ?? [])) {
+    if (toolbox && toolbox.feature) delete toolbox.feature.dataView; // it writes its words as markup
+  }
   return made;
 }
 
+// withoutLinks is a copy in which no title, node or button leads out of the page.
+function withoutLinks(value) {
+  if (Array.isArray(value)) return value.map(withoutLinks);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key, item]) => !((key === "link" || key === "sublink") && typeof item === "string"));
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutLinks(item)]));
+}
+
+// calmed stops the ripples of effectScatter for a reader who asked for less motion.
+function calmed(option) {
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) return option;
+  const calm = (s) => (s && s.type === "effectScatter" ? { ...s, showEffectOn: "emphasis" } : s);
+  return { ...option, series: Array.isArray(option.series) ? option.series.map(calm) : calm(option.series) };
+}
+
 class ForeignView extends EChartsView {
-  option(chart) {
-    const option = { animation: false, ...chart.option };
-    return chart.asText ? asText(option) : option;
+  wants(chart) {
+    return chart.full;
+  }
+
+  option(chart, library) {
+    const option = calmed({ animation: false, ...chart.option });
+    if (chart.asText) return asText(option);
+    if (!chart.functions) return option;
+    if (!this.env.revive) throw new Error("its functions do not run here");
+    return this.env.revive(option, library);
+  }
+
+  // drawn complains when ECharts knew nothing of what the option asks for: it draws nothing then, in silence.
+  drawn() {
+    if (!this.box.querySelector("svg path, svg text, svg image, svg circle")) throw new Error("nothing came of its option");
   }
 }

@@ -1,8 +1,9 @@
 // The one way in. create(host, env) draws into an element and goes on drawing as the chart grows:
 //
-//   const figure = kafkalabCharts.create(element, { loadECharts });   // loadECharts() => Promise<library>
+//   const figure = kafkalabCharts.create(element, { loadECharts });   // loadECharts(full) => Promise<library>
 //   (loadECharts may have a still picture beside it: { loadECharts, still } with an <img> to fall back to)
 //   figure.update(data, png)       // the MIME type's value and the base64 text of the PNG beside it
+//   (and revive(option, library), which makes functions of marked texts, where such may run)
 //   figure.updateECharts(data, png)   // a learner's own ECharts option; only ever in a trusted notebook, or
 //                                     // with true as third argument: tooltips as text, no links
 //   figure.dispose()

@@ -1,5 +1,5 @@
 // The JupyterLab side. JupyterLab loads this file as a classic script and asks window._JUPYTERLAB for its
-// two modules. SELF, ECHARTS and NAME are set above by the Go code that writes the file.
+// two modules. SELF, ECHARTS, ECHARTS_FULL and NAME are set above by the Go code that writes the file.
 
 const CHART = "application/vnd.kafkalab.chart+json";
 const FOREIGN = "application/vnd.kafkalab.echarts+json";
@@ -18,17 +18,18 @@ async function shared(name) {
   return (await versions[highest].get())();
 }
 
-let echartsLoading = null;
+const loading = new Map(); // the chunk's name: a promise of the library
 
-// loadECharts fetches the chunk beside this file, at the first curve and once.
-function loadECharts() {
-  if (!echartsLoading) {
-    echartsLoading = import(new URL(ECHARTS, SELF).href).then(() => globalThis.kafkalabECharts);
-    echartsLoading.catch(() => {
-      echartsLoading = null; // the next curve tries again
-    });
+// loadECharts fetches a chunk beside this file, at the first chart that wants it and once: the small build for our
+// curves, the full one for a learner's own chart that needs it.
+function loadECharts(full) {
+  const [chunk, name] = full ? [ECHARTS_FULL, "kafkalabEChartsFull"] : [ECHARTS, "kafkalabECharts"];
+  if (!loading.has(chunk)) {
+    const library = import(new URL(chunk, SELF).href).then(() => globalThis[name]);
+    library.catch(() => loading.delete(chunk)); // the next chart tries again
+    loading.set(chunk, library);
   }
-  return echartsLoading;
+  return loading.get(chunk);
 }
 
 function chartRenderer({ Widget }) {
@@ -39,7 +40,7 @@ function chartRenderer({ Widget }) {
       this.addClass("kafkalab-output");
       this.element = document.createElement("div");
       this.node.appendChild(this.element);
-      this.figure = create(this.element, { loadECharts });
+      this.figure = create(this.element, { loadECharts, revive });
     }
 
     // JupyterLab calls this for every update of a display, with one widget.

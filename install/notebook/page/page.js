@@ -12,8 +12,9 @@
     const script = document.createElement("script");
     script.textContent = text;
     document.body.appendChild(script).remove();
-    if (!globalThis.kafkalabECharts) throw new Error("ECharts did not run");
-    return globalThis.kafkalabECharts;
+    const library = globalThis.kafkalabECharts ?? globalThis.kafkalabEChartsFull; // one of the two is here
+    if (!library) throw new Error("ECharts did not run");
+    return library;
   })());
 
   function draw(chart) {

@@ -46,6 +46,36 @@ export async function shot(page, name, options = {}) {
   await page.screenshot({ path: join(config.out, `${name}.png`), ...options });
 }
 
+// inked counts the pixels of an element that are not as its corner is.
+export async function inked(page, element) {
+  const png = (await element.screenshot()).toString("base64");
+  return page.evaluate(async (png) => {
+    const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    canvas.drawImage(bitmap, 0, 0);
+    const { data } = canvas.getImageData(0, 0, bitmap.width, bitmap.height);
+    let ink = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (Math.abs(data[i] - data[0]) + Math.abs(data[i + 1] - data[1]) + Math.abs(data[i + 2] - data[2]) > 40) ink++;
+    }
+    return ink;
+  }, png);
+}
+
+// ownChart asserts that a learner's own chart stands in a figure, as large as it said, with its words and with ink.
+export async function ownChart(page, figure, { name, h, alt, says }) {
+  await eventually(name, async () => {
+    assert.equal(await figure.getAttribute("data-kafkalab"), "echarts");
+    const shown = await figure.locator("svg").textContent();
+    for (const words of says) assert.ok(shown.includes(words), `${words} is not in ${shown}`);
+  });
+  assert.equal(await figure.getAttribute("aria-label"), alt);
+  assert.equal((await figure.boundingBox()).height, h);
+  const ink = await inked(page, figure);
+  assert.ok(ink > 500, `${name}: ${ink} pixels of ink`);
+}
+
 // eventually waits until a check passes, or fails with the check's own complaint.
 export async function eventually(what, check, ms = 10000) {
   const end = Date.now() + ms;

@@ -10,7 +10,14 @@ await browse(async (browser) => {
     const seen = await page.evaluate(async (chart) => {
       const host = document.body.appendChild(document.createElement("div"));
       let loads = 0;
-      const figure = kafkalabCharts.create(host, { loadECharts: async () => (loads++, kafkalabECharts) });
+      let resized = 0;
+      const library = { ...kafkalabECharts, init: (...given) => {
+        const instance = kafkalabECharts.init(...given);
+        const resize = instance.resize.bind(instance);
+        instance.resize = (size) => (resized++, resize(size));
+        return instance;
+      } };
+      const figure = kafkalabCharts.create(host, { loadECharts: async () => (loads++, library) });
       const spec = JSON.parse(chart.spec);
       const part = (n) => {
         const frames = spec.frames && { frames: spec.frames.slice(0, Math.max(2, Math.ceil((spec.frames.length * n) / 500))) };
@@ -42,7 +49,7 @@ await browse(async (browser) => {
       }
       times.sort((a, b) => a - b);
       const out = { kind: chart.kind, blank, jumps, elements: document.querySelectorAll("*").length, at: slider ? slider.value : "0", same: host.firstElementChild === first,
-        median: times[250], charts: host.querySelectorAll("svg").length, loads };
+        median: times[250], late: times[474], resized, charts: host.querySelectorAll("svg").length, loads };
       figure.dispose();
       host.remove();
       return { ...out, left: document.querySelectorAll("body *").length };
@@ -52,7 +59,7 @@ await browse(async (browser) => {
     assert.equal(seen.jumps, 0, "its height has jumped");
     assert.equal(seen.at, "0", "the reader's slider has moved");
     assert.ok(seen.same, "the figure was built anew");
-    assert.ok(seen.median <= 40, `an update takes ${seen.median} ms`); // 20 on a machine of one's own
+    assert.equal(seen.resized, 0, "an update of the same size draws twice"); // the median is 1 to 8 ms; a machine may be slow
   }
   const left = await page.evaluate(() => document.querySelectorAll("div").length);
   assert.equal(left, 0, "something of the figures is left on the page");
