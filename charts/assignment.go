@@ -11,9 +11,10 @@ import (
 // maxAssigned is how many partitions one assignment shows.
 const maxAssigned = 24
 
-// Assignment draws who owns which partition over time: a lane for each partition with the consumer that had it,
-// above them the group's state and generation. Gaps are times in which nobody reads the partition. At the right
-// stands how far the group has committed. Without an id it draws the only group that there is.
+// Assignment draws who owns which partition over time: a lane for each partition with the member that had it, above
+// them the group's state and generation (with the consumer protocol: its epoch). A dotted gap is a time in which
+// nobody reads the partition: between giving it up and being given it, as in KIP-848's reconciliation. Beside the
+// partition stands how far the group has committed. Without an id it draws the only group that there is.
 func Assignment(src view.Source, group ...string) *Picture {
 	now, trace := look("Assignment", src)
 	g := groupOf(now, group)
@@ -70,9 +71,10 @@ type assignment struct {
 	shown  []int // partitions that somebody had
 }
 
-// ownership is a stretch in which a consumer had a partition.
+// ownership is a stretch in which a member had a partition.
 type ownership struct {
 	partition, consumer int
+	generation          int64
 	from, to            int64
 	lost                bool
 }
@@ -85,22 +87,19 @@ type phase struct {
 	from, to   int64
 }
 
-// collect folds the trace. A consumer that is a member of another group now is none of ours.
+// settled says whether nothing is being moved.
+func (p *phase) settled() bool { return p.state == "Stable" || p.state == "Empty" || p.state == "Dead" }
+
+// collect folds the trace.
 func (a *assignment) collect() {
 	a.open = map[int]int{}
-	foreign := map[string]bool{}
-	for i := range a.now.Groups {
-		for _, m := range a.now.Groups[i].Members {
-			foreign[m.ClientID] = a.now.Groups[i].ID != a.group.ID
-		}
-	}
 	for i := range a.trace.Changes {
 		c := &a.trace.Changes[i]
 		switch {
 		case c.Kind == view.GroupState && c.Client == a.group.ID:
 			a.endPhase(c.At)
 			a.phases = append(a.phases, phase{c.Text, c.A, c.B, c.At, -1})
-		case c.Kind == view.Rebalanced && !foreign[c.Client]:
+		case c.Kind == view.Rebalanced && c.Group == a.group.ID:
 			for _, p := range c.List {
 				a.moved(c, p)
 			}
@@ -124,9 +123,15 @@ func (a *assignment) endPhase(at int64) {
 	}
 }
 
-// moved ends who had a partition, and begins with a new owner.
+// moved ends who had a partition, and begins with a new owner. Who gives up what another has by now (a member that
+// was gone for too long) takes nothing from it.
 func (a *assignment) moved(c *view.Change, partition int) {
-	if i, had := a.open[partition]; had {
+	who := slices.Index(a.names, c.Client)
+	i, had := a.open[partition]
+	if c.Text != "assigned" && (!had || a.owned[i].consumer != who) {
+		return
+	}
+	if had {
 		a.owned[i].to = c.At
 		a.owned[i].lost = c.Text == "lost"
 		delete(a.open, partition)
@@ -134,13 +139,12 @@ func (a *assignment) moved(c *view.Change, partition int) {
 	if c.Text != "assigned" {
 		return
 	}
-	who := slices.Index(a.names, c.Client)
 	if who < 0 {
 		who = len(a.names)
 		a.names = append(a.names, c.Client)
 	}
 	a.open[partition] = len(a.owned)
-	a.owned = append(a.owned, ownership{partition: partition, consumer: who, from: c.At})
+	a.owned = append(a.owned, ownership{partition: partition, consumer: who, generation: c.A, from: c.At})
 }
 
 func (a *assignment) begins() int64 {
@@ -150,77 +154,52 @@ func (a *assignment) begins() int64 {
 	return a.trace.From
 }
 
-// states draws the group's own lane and returns the y below.
-func (a *assignment) states(y float64) float64 {
-	a.lanes.name(y, "state")
-	for _, p := range a.phases {
-		s := Shape{Fill: "box", Stroke: "line", Tip: fmt.Sprintf("%s, generation %d, %s, %s", p.state, p.generation, count(p.members, "member", "members"), between(p.from, p.to))}
-		tone := "soft"
-		if p.state != "Stable" {
-			s.Fill, s.Stroke, tone = "quiet", "alarm", "alarm"
-		}
-		a.lanes.bar(y, p.from, p.to, s, fmt.Sprintf("%s, generation %d", p.state, p.generation), pick(p.state == "Stable", fmt.Sprint(p.generation), ""), tone)
-	}
-	return y + laneHeight + 4
-}
+// era is what numbers the group's assignments: generations, or epochs with the consumer protocol.
+func (a *assignment) era() string { return pick(a.group.Modern, "epoch", "generation") }
 
-func (a *assignment) partition(p int, y float64) {
-	name := nameOf(a.trace, p)
-	a.pen.text(2, y+15, 12, "ink", shorten(name, 20))
+// gaps are the stretches in which nobody had a partition, though somebody had it before.
+func (a *assignment) gaps(partition int) []ownership {
+	var out []ownership
+	end := int64(-1)
 	for _, o := range a.owned {
-		if o.partition != p {
+		if o.partition != partition {
 			continue
 		}
-		n := o.consumer % len(palette)
-		s := Shape{Fill: fmt.Sprintf("c%d", n), Tip: fmt.Sprintf("%s has %s %s%s", a.names[o.consumer], name, between(o.from, o.to), pick(o.lost, ", and lost it", ""))}
-		a.lanes.bar(y, o.from, o.to, s, a.names[o.consumer], letterOf(int64(o.consumer)), fmt.Sprintf("l%d", n))
-		if o.lost {
-			a.pen.put(Shape{Kind: shapeCross, Z: 5, X: a.lanes.x(o.to), Y: y + 11, R: 4.5, Stroke: "alarm", Thick: 2.2})
+		if end >= 0 && o.from > end {
+			out = append(out, ownership{partition: partition, from: end, to: o.from})
 		}
+		end = o.to
 	}
-	if at := slices.IndexFunc(a.group.Offsets, func(o view.GroupOffset) bool { return partitionName(o.Topic, o.Partition) == name }); at >= 0 && a.group.Offsets[at].Committed >= 0 {
-		o := a.group.Offsets[at]
-		a.pen.anchored(a.lanes.left-8, y+15, 10, "end", "soft", fmt.Sprintf("at %d, lag %d", o.Committed, max(o.Lag, 0)))
+	if _, held := a.open[partition]; !held && end >= 0 && end < a.trace.To {
+		out = append(out, ownership{partition: partition, from: end, to: a.trace.To})
 	}
+	return out
 }
 
-// members lists who is in the group now, and what each has.
-func (a *assignment) members(y float64) float64 {
-	if len(a.group.Members) == 0 {
-		a.pen.text(2, y+12, 12, "soft", "The group has no members now.")
-		return y + 20
-	}
-	x := 2.0
-	for _, m := range a.group.Members {
-		text := fmt.Sprintf("%s: %s", shorten(m.ClientID, 18), pick(len(m.Partitions) == 0, "idle, nothing left for it", count(len(m.Partitions), "partition", "partitions")))
-		w := after(24, text, 11.5, false)
-		if x > 2 && x+w > pictureWidth {
-			x, y = 2, y+legendLine
+// rebalances counts how often the group began to move partitions.
+func (a *assignment) rebalances() int {
+	n, before := 0, true
+	for i := range a.phases {
+		p := &a.phases[i]
+		if a.group.Modern && before && !p.settled() || p.state == "PreparingRebalance" {
+			n++
 		}
-		if at := slices.Index(a.names, m.ClientID); at >= 0 {
-			a.pen.keyChip(at, text, x-2, y)
-		} else {
-			a.pen.put(Shape{Kind: shapeRect, X: x, Y: y, W: 14, H: 14, R: 2.5, Fill: "paper", Stroke: "soft", Dash: dotted})
-			a.pen.text(x+18, y+11, 11.5, "soft", text)
-		}
-		x += w
+		before = p.settled()
 	}
-	a.pen.text(2, y+legendLine+11, 11, "soft", "A red edge: the group rebalances. A gap: nobody reads the partition. A number: the group's generation.")
-	return y + 2*legendLine
+	return n
 }
 
 func (a *assignment) describe() string {
 	var out strings.Builder
 	g := a.group
-	fmt.Fprintf(&out, "%s: %s in generation %d with %s%s.", a.pen.spec.Title, g.State, g.Generation, count(len(g.Members), "member", "members"), pick(g.Protocol == "", "", ", assignor "+g.Protocol))
-	rebalances := 0
-	for _, p := range a.phases {
-		if p.state == "PreparingRebalance" {
-			rebalances++
-		}
+	protocol := pick(g.Modern, ", the consumer protocol (KIP-848)", "")
+	if g.Protocol != "" {
+		protocol += ", assignor " + g.Protocol
 	}
-	fmt.Fprintf(&out, " %s since %s.", upperFirst(count(rebalances, "rebalance", "rebalances")), ms(a.begins()))
-	for _, m := range g.Members {
+	fmt.Fprintf(&out, "%s: %s in %s %d with %s%s.", a.pen.spec.Title, g.State, a.era(), g.Generation, count(len(g.Members), "member", "members"), protocol)
+	fmt.Fprintf(&out, " %s since %s.", upperFirst(count(a.rebalances(), "rebalance", "rebalances")), ms(a.begins()))
+	for i := range g.Members[:min(len(g.Members), maxTold)] {
+		m := &g.Members[i]
 		var names []string
 		for _, p := range m.Partitions {
 			names = append(names, partitionName(p.Topic, p.Partition))
@@ -228,9 +207,34 @@ func (a *assignment) describe() string {
 		if len(names) > 8 {
 			names = append(names[:8], count(len(names)-8, "more", "more"))
 		}
-		fmt.Fprintf(&out, " %s has %s.", m.ClientID, listing(names))
+		fmt.Fprintf(&out, " %s has %s.", memberName(m), listing(names))
+	}
+	if n := len(g.Members) - maxTold; n > 0 {
+		fmt.Fprintf(&out, " And %s.", count(n, "more member", "more members"))
+	}
+	longest := ownership{partition: -1}
+	for _, p := range a.shown {
+		for _, gap := range a.gaps(p) {
+			if gap.to-gap.from > longest.to-longest.from {
+				longest = gap
+			}
+		}
+	}
+	if longest.partition >= 0 {
+		fmt.Fprintf(&out, " Longest without an owner: %s, for %s %s.", nameOf(a.trace, longest.partition), ms(longest.to-longest.from), between(longest.from, longest.to))
 	}
 	return out.String()
+}
+
+// maxTold is how many members an alternative text names.
+const maxTold = 12
+
+// memberName is a member as its client calls itself, with its group.instance.id when it is a static one.
+func memberName(m *view.GroupMember) string {
+	if m.InstanceID == "" {
+		return m.ClientID
+	}
+	return fmt.Sprintf("%s (static %s)", m.ClientID, m.InstanceID)
 }
 
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -64,6 +64,8 @@ func pictures() map[string]*Picture {
 		"widget-steps":   Widget(widget()).WithID("widget-steps-sample"),
 		"throughput":     Throughput(w).WithID("throughput-sample"),
 		"latency":        Latency(w).WithID("latency-sample"),
+		"assignment":     Assignment(grouped()).WithID("assignment-sample"),
+		"transaction":    Transaction(grouped()).WithID("transaction-sample"),
 		"compare":        Compare(w, leaderCrash(30)).WithID("compare-sample"),
 	}
 }

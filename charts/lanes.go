@@ -30,19 +30,39 @@ func (l *lanes) bar(y float64, from, to int64, s Shape, label, short, tone strin
 	if width < 6.4*float64(len([]rune(label)))+8 {
 		label = short
 	}
-	if width > 6*float64(len([]rune(label)))+8 {
+	if label != "" && width > 6*float64(len([]rune(label)))+8 {
 		l.pen.text(l.x(from)+5, y+15, 11, tone, label)
 	}
 }
 
-// axis draws the time below the lanes and returns the y below it.
+// axis draws the time below the lanes, at round moments, and returns the y below it.
 func (l *lanes) axis(y float64) float64 {
 	l.pen.line(l.left, y, pictureWidth-4, y, "line")
-	for i := range pick(l.to > l.from, 5, 1) {
-		at := l.from + (l.to-l.from)*int64(i)/4
-		l.pen.anchored(l.x(at), y+14, 10.5, [...]string{"", "middle", "middle", "middle", "end"}[i], "soft", ms(at/100*100))
+	step := roundStep(l.to-l.from, 5)
+	for at := (l.from + step - 1) / step * step; at <= l.to; at += step {
+		x := l.x(at)
+		anchor := "middle"
+		switch {
+		case x > pictureWidth-40:
+			anchor = "end"
+		case x < l.left+10:
+			anchor = ""
+		}
+		l.pen.line(x, y, x, y+4, "line")
+		l.pen.anchored(x, y+16, 10.5, anchor, "soft", ms(at))
 	}
 	return y + 34
+}
+
+// roundStep is a round stretch of time, of which a span has at most so many.
+func roundStep(span int64, most int64) int64 {
+	for power := int64(1); ; power *= 10 {
+		for _, times := range []int64{1, 2, 5} {
+			if span/(power*times) <= most {
+				return power * times
+			}
+		}
+	}
 }
 
 // between says a stretch in words.

@@ -22,7 +22,7 @@ type note struct {
 
 // extra is what only some kinds of note have.
 type extra struct {
-	text        string
+	text, group string
 	list, list2 []int
 	batches     []partlog.Batch // of an append of several batches
 }
@@ -75,7 +75,7 @@ func (t *traceLog) shrink(n *machine.Note) note {
 		x.records = n.Batches[0].Records
 	}
 	if n.Text != "" || n.List != nil || n.List2 != nil || len(n.Batches) > 1 {
-		x.extra = &extra{text: n.Text, list: n.List, list2: n.List2}
+		x.extra = &extra{text: n.Text, group: n.Group, list: n.List, list2: n.List2}
 		if len(n.Batches) > 1 {
 			x.extra.batches = n.Batches
 		}
@@ -180,6 +180,9 @@ func (t *traceLog) change(n *note, shared map[*byte][]view.Record) view.Change {
 	c := view.Change{At: n.at, Kind: n.kind, Broker: int(n.broker), Partition: int(n.partition), Client: t.clientName(n),
 		A: n.a, B: n.b, C: n.c, Text: n.text()}
 	c.List, c.List2 = n.lists()
+	if n.extra != nil {
+		c.Group = n.extra.group
+	}
 	if n.records.Count > 0 {
 		c.Records = copied(&partlog.Batch{BaseOffset: n.a, LeaderEpoch: int32(n.c), Records: n.records}, shared)
 	} else if n.extra != nil {

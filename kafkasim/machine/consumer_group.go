@@ -149,7 +149,7 @@ func (s *State) callListener(c *Consumer, k CallKind, tps []NamedPartition) {
 	for i, p := range tps {
 		list[i] = s.ordinal(TopicPartition{s.Metadata().topic(p.Topic), p.Partition})
 	}
-	s.note(view.Change{Kind: view.Rebalanced, Broker: -1, Partition: -1, Client: c.Name, Text: k.String(), List: list, A: int64(c.Group.Generation)})
+	s.note(view.Change{Kind: view.Rebalanced, Broker: -1, Partition: -1, Client: c.Name, Group: c.Config.Member.GroupID, Text: k.String(), List: list, A: int64(c.Group.Generation)})
 }
 
 // pollGroup is what a poll does for the group, before it looks for records.

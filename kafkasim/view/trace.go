@@ -46,7 +46,7 @@ const (
 	LastStable                       // Broker's last stable offset of Partition moved: A new, B old
 	GroupState                       // Client is a group, Broker its coordinator: Text its state, A generation, B members
 	OffsetCommitted                  // Client is a group, Broker its coordinator: A its committed offset of Partition, -1 for none any more
-	Rebalanced                       // Client's rebalance listener: Text "assigned", "revoked" or "lost", List indexes into Trace.Partitions, A generation
+	Rebalanced                       // Client's rebalance listener, as a member of Group: Text "assigned", "revoked" or "lost", List indexes into Trace.Partitions, A generation or member epoch
 	CommitFailed                     // Client's commit or poll failed: Text the exception
 	Processed                        // Client's application has processed records of Partition: A first offset, B behind the last
 	ControllerState                  // controller A is in Text, its state in the quorum, "ACTIVE", "PAUSED" or "CRASHED": B epoch, C leader (-1 none)
@@ -59,6 +59,7 @@ type Change struct {
 	Broker    int    // broker id or -1
 	Partition int    // index into Trace.Partitions or -1
 	Client    string // client id or ""
+	Group     string // group id or "": only Rebalanced has one
 	A, B, C   int64
 	List      []int
 	List2     []int
