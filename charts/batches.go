@@ -107,7 +107,7 @@ func (b *batchPicture) accumulator(y float64) float64 {
 			x = flightColumn
 			continue
 		}
-		b.batch(batch, x, y+float64(row)*batchesRow)
+		b.batch(batch, x, y+float64(row)*batchesRow, b.says(batch), w+10)
 		x += w + 8
 	}
 	if row < 0 {
@@ -121,8 +121,8 @@ func batchWidth(batch *view.ProducerBatch) float64 {
 	return float64(min(len(batch.Records), maxInBatch))*cellPitch + pick(len(batch.Records) > maxInBatch, 44.0, 14.0) + pick(batch.State == view.BatchFilling, 20.0, 0)
 }
 
-// batch draws one batch with its records; a batch that takes more is open at its right.
-func (b *batchPicture) batch(batch *view.ProducerBatch, x, y float64) {
+// batch draws one batch with its records and what there is to say below; a batch that takes more is open at its right.
+func (b *batchPicture) batch(batch *view.ProducerBatch, x, y float64, says string, room float64) {
 	w := batchWidth(batch)
 	s := Shape{Kind: shapeRect, X: x, Y: y, W: w, H: 34, R: 4, Fill: "box", Stroke: "ink", Thick: 1.3, Tip: b.tip(batch)}
 	switch batch.State {
@@ -146,11 +146,7 @@ func (b *batchPicture) batch(batch *view.ProducerBatch, x, y float64) {
 	if batch.State == view.BatchFilling {
 		b.pen.text(x+w-16, y+22, 13, "soft", "…")
 	}
-	says, tone := b.says(batch), "soft"
-	if batch.State == view.BatchRetry {
-		tone = "alarm"
-	}
-	b.pen.text(x, y+45, 10, tone, cutEnd(says, int((w+10)/5.1)))
+	b.pen.text(x, y+45, 10, pick(batch.State == view.BatchRetry, "alarm", "soft"), fitEnd(says, 10, room))
 }
 
 func (b *batchPicture) says(batch *view.ProducerBatch) string {
@@ -199,8 +195,10 @@ func (b *batchPicture) inFlight(y float64) float64 {
 		b.pen.put(Shape{Kind: shapeArrow, X: flightColumn + 102, Y: y + 17, W: -30, Stroke: "t0", Thick: 1.6})
 		short := *batch
 		short.Records = batch.Records[:min(len(batch.Records), 4)]
-		b.batch(&short, flightColumn+110, y)
-		b.pen.text(flightColumn+110+batchWidth(&short)+6, y+22, 11, "soft", shorten(partitionName(batch.Topic, batch.Partition), 10)+pick(len(batch.Records) > 4, fmt.Sprintf(" +%d", len(batch.Records)-4), ""))
+		if more := len(batch.Records) - 4; more > 0 {
+			b.pen.text(flightColumn+110+batchWidth(&short)+4, y+22, 11, "soft", fmt.Sprintf("+%d", more))
+		}
+		b.batch(&short, flightColumn+110, y, shorten(partitionName(batch.Topic, batch.Partition), 18)+", "+b.says(batch), pictureWidth-flightColumn-112)
 		y += batchesRow
 	}
 	return y

@@ -190,5 +190,5 @@ func drawSigns(w *svg.Writer, y float64) {
 	drawCross(w, 577, y+7, 3.4, 2, alarm)
 	label(586, "acknowledged, then lost")
 	w.Text(723, y+11, 9.5, `font-weight="bold" fill="`+paletteText[3]+`"`, "e1")
-	label(737, "new epoch")
+	label(741, "new epoch")
 }

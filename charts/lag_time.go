@@ -66,7 +66,7 @@ func (l *lagChart) behind(spec *CurveSpec) string {
 	var parts []string
 	for what, curves := range [][]steps{l.records, l.millis} {
 		k := len(spec.Panels)
-		spec.Panels = append(spec.Panels, Panel{Label: [...]string{"records behind the high watermark", "ms behind: the oldest unread record waits so long"}[what]})
+		spec.Panels = append(spec.Panels, Panel{Label: [...]string{"records behind the high watermark", "ms that the oldest unread waits"}[what]})
 		for c := range l.names {
 			if s := &curves[c]; len(s.points) > 0 && len(spec.Series) < maxSeries {
 				spec.Series = append(spec.Series, Series{Name: clip("position of " + l.names[c]), Panel: k, Colour: others[c%len(others)], Line: LineSolid, Points: s.until(l.trace.To)})

@@ -33,6 +33,10 @@ func Log(src view.Source, topic string, partition int) *Picture {
 	}
 	y = l.readers(y)
 	y = l.pen.legend(b.keys.names, y+6, l.used)
+	if l.markers {
+		l.pen.text(2, y+11, 10.4, "soft", "C, A: the marker that commits or aborts a transaction; it takes an offset, and no application sees it")
+		y += legendLine
+	}
 	l.pen.frame(float64(now.Now)/1000, nil, false)
 	return newDrawing(l.pen, y+4, l.describe(), nil)
 }
@@ -60,6 +64,16 @@ type logPicture struct {
 	from  int64
 	slots int64
 	used  map[int64]bool // keys that are shown
+
+	markers bool // one of a transaction is shown
+}
+
+// markerSign is the letter of a transaction's marker, "" for a record.
+func markerSign(r *view.Record) string {
+	if !r.Marker || r.Value == "" {
+		return ""
+	}
+	return r.Value[:1]
 }
 
 // window chooses which offsets are shown: the newest ones of any replica.
@@ -169,13 +183,21 @@ func (l *logPicture) strip(r *view.Replica, top float64) {
 }
 
 func (l *logPicture) cell(r *view.Record, top float64, committed bool) {
-	key := l.keys.of(r)
-	l.used[key] = true
 	tip := fmt.Sprintf("offset %d, epoch %d: ", r.Offset, r.LeaderEpoch)
 	if !r.NullKey {
 		tip += shorten(r.Key, 60) + " = "
 	}
 	tip += cutEnd(r.Value, 120) + " - " + r.Mark.String() + pick(committed, "", ", not yet below the high watermark")
+	if sign := markerSign(r); sign != "" { // no application's record: it has no key and nobody is told of it
+		x := l.x(r.Offset)
+		l.markers = true
+		l.pen.put(Shape{Kind: shapeRect, Z: 1, X: x + 0.5, Y: top + 0.5, W: cellWidth - 1, H: stripHeight - 1, R: 2.5, Fill: "box", Stroke: "soft",
+			Dash: pick(committed, "", dashed), Tip: fmt.Sprintf("offset %d, epoch %d: %s of a transaction, which no application sees", r.Offset, r.LeaderEpoch, r.Value)})
+		l.pen.put(Shape{Kind: shapeText, Z: 5, X: x + cellWidth/2, Y: top + 16, Size: 11, Fill: "ink", Text: sign, Anchor: "middle", Bold: true})
+		return
+	}
+	key := l.keys.of(r)
+	l.used[key] = true
 	l.pen.put(Shape{Kind: shapeCell, Z: 1, X: l.x(r.Offset), Y: top, Key: int(key), Mark: int(r.Mark), As: pick(committed, cellCommitted, cellOpen), Tip: tip})
 }
 
@@ -212,10 +234,18 @@ func (l *logPicture) describe() string {
 			fmt.Fprintf(&out, ", last stable offset %d", r.LastStable)
 		}
 		var marks [3]int
+		markers := 0
 		for k := range r.Records {
-			marks[r.Records[k].Mark]++
+			if markerSign(&r.Records[k]) != "" {
+				markers++
+			} else {
+				marks[r.Records[k].Mark]++
+			}
 		}
 		var parts []string
+		if markers > 0 {
+			parts = append(parts, count(markers, "transaction marker", "transaction markers"))
+		}
 		for m, n := range marks {
 			if n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, view.Mark(m)))
@@ -254,5 +284,5 @@ func (p *pen) signs(y float64) {
 	p.put(Shape{Kind: shapeCross, X: 577, Y: y + 7, R: 3.4, Stroke: "alarm"})
 	say(586, "acknowledged, then lost")
 	p.bold(723, y+11, 9.5, "t3", "e1")
-	say(737, "new epoch")
+	say(741, "new epoch")
 }

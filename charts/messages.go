@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"kafkalab/charts/svg"
 	"kafkalab/kafkasim/view"
 )
 
@@ -53,7 +54,8 @@ func Messages(src view.Source, filter ...Filter) *Picture {
 type spaceTime struct {
 	now      *view.Cluster
 	trace    *view.Trace
-	from, to int64 // µs
+	from, to int64   // µs
+	left     float64 // px: where the lanes begin, beside the times
 	flights  []view.Flight
 	omitted  int
 	lanes    []string
@@ -126,6 +128,10 @@ func (d *spaceTime) draw() *Picture {
 	d.pen.title()
 	d.makeLanes()
 	d.makeRows()
+	d.left = stLeft
+	for i := range d.rows {
+		d.left = max(d.left, 16+widthOf(ms(d.rows[i].at), 11, false))
+	}
 	bottom := d.placeRows()
 	d.drawLanes(bottom)
 	for i := range d.rows {
@@ -133,7 +139,7 @@ func (d *spaceTime) draw() *Picture {
 	}
 	d.drawFlights(bottom)
 	if len(d.flights) == 0 {
-		d.pen.text(stLeft, stTop+24, 12, "soft", "No message passed here. Let time run, or choose a wider filter; Housekeeping: true shows heartbeats too.")
+		d.pen.text(d.left, stTop+24, 12, "soft", "No message passed here. Let time run, or choose a wider filter; Housekeeping: true shows heartbeats too.")
 		bottom = stTop + 44
 	}
 	if bottom >= stTwoHeads {
@@ -169,8 +175,8 @@ func (d *spaceTime) makeLanes() {
 
 func (d *spaceTime) x(lane string) float64 {
 	i := slices.Index(d.lanes, lane)
-	pitch := float64(pictureWidth-stLeft) / float64(max(len(d.lanes), 1))
-	return stLeft + pitch*(float64(i)+0.5)
+	pitch := (pictureWidth - d.left) / float64(max(len(d.lanes), 1))
+	return d.left + pitch*(float64(i)+0.5)
 }
 
 // makeRows lists everything that has a place on the time axis.
@@ -263,7 +269,7 @@ func (d *spaceTime) yOf(at int64) float64 {
 
 // drawLanes draws the lines; dashed where the broker is down.
 func (d *spaceTime) drawLanes(bottom float64) {
-	width := min(110, float64(pictureWidth-stLeft)/float64(max(len(d.lanes), 1))-6)
+	width := min(110, (pictureWidth-d.left)/float64(max(len(d.lanes), 1))-6)
 	for _, lane := range d.lanes {
 		x := d.x(lane)
 		for _, y := range []float64{stTop - 30, bottom - 6} {
@@ -293,7 +299,7 @@ func laneName(lane string, width float64) string {
 	if kind, number, ok := strings.Cut(lane, " "); ok && width < 66 && (kind == "broker" || kind == "controller") {
 		return strings.ToUpper(kind[:1]) + number
 	}
-	return shorten(lane, int(width/7))
+	return shorten(lane, fitting(lane, 12, width-4, true))
 }
 
 func (d *spaceTime) laneLine(x, from, to float64, down bool) {
@@ -306,12 +312,12 @@ func (d *spaceTime) laneLine(x, from, to float64, down bool) {
 
 func (d *spaceTime) drawRow(r *stRow) {
 	if r.kind != rowArrives && (r.y == d.rows[0].y || d.newMoment(r)) {
-		d.pen.anchored(stLeft-12, r.y, 11, "end", "soft", ms(r.at))
+		d.pen.anchored(d.left-12, r.y, 11, "end", "soft", ms(r.at))
 	}
 	switch r.kind {
 	case rowCommand:
-		d.pen.rect(stLeft-4, r.y-13, pictureWidth-stLeft+2, 18, 3, "quiet", "none")
-		d.pen.bold(stLeft+2, r.y, 11, "ink", shorten("You: "+r.text, 110))
+		d.pen.rect(d.left-4, r.y-13, pictureWidth-d.left+2, 18, 3, "quiet", "none")
+		d.pen.bold(d.left+2, r.y, 11, "ink", fitEnd("You: "+r.text, 11*1.1, pictureWidth-d.left-6))
 	case rowNote:
 		x := d.x(r.lane)
 		d.pen.put(Shape{Kind: shapeCircle, Z: 4, X: x, Y: r.y - 4, R: 3.2, Fill: pick(r.tone == "alarm", "alarm", "paper"), Stroke: r.tone})
@@ -334,9 +340,9 @@ func (d *spaceTime) newMoment(r *stRow) bool {
 
 // labelAt writes a text beside a lane, on a veil so that it is read over lines.
 func (d *spaceTime) labelAt(x, y, away float64, fill, text string, toTheRight bool) {
-	room := pick(toTheRight, pictureWidth-x-away, x-away-stLeft+8)
-	text = cutEnd(text, min(max(int(room/5.6), 6), 64))
-	width := 5.6 * float64(len([]rune(text)))
+	room := pick(toTheRight, pictureWidth-x-away, x-away-d.left+8)
+	text = cutEnd(fitEnd(text, 10.5, room), 64)
+	width := svg.TextWidth(text, 10.5, false) * (1 + wider) / 2 // between our fonts and the readers'
 	if toTheRight {
 		d.pen.put(Shape{Kind: shapeRect, Z: 3, X: x + away - 2, Y: y - 10, W: width + 4, H: 13, Fill: "veil", R: 2})
 		d.pen.text(x+away, y, 10.5, fill, text)
@@ -405,7 +411,7 @@ func (d *spaceTime) drawFlight(f *view.Flight, r *stRow, bottom float64) {
 }
 
 func (d *spaceTime) legend(y float64) {
-	x := float64(stLeft)
+	x := d.left
 	say := func(w float64, text string) {
 		d.pen.text(x+w, y+11, 11, "soft", text)
 		x += w + 6.2*float64(len(text)) + 14

@@ -181,10 +181,11 @@ func (s *stage) chip(key int64, known bool, x, y float64) {
 	s.pen.put(Shape{Kind: shapeText, Z: 5, X: x + 7, Y: y + 14, Size: 10.5, Fill: fmt.Sprintf("l%d", n), Text: letterOf(key), Anchor: "middle", Bold: true})
 }
 
-// pageReaders draws the consumers: what each reads next.
+// pageReaders draws the consumers: what each reads next, and how many records it has read.
 func (s *stage) pageReaders(y float64) float64 {
 	pen, x := s.pen, float64(pageSender+20)
 	pen.bold(x, y+14, 13, "ink", "Consumers")
+	pen.text(after(x, "Consumers", 13, true), y+14, 11, "soft", "read next")
 	y += 24
 	n := 0
 	for i := range s.b.clients {
@@ -194,16 +195,13 @@ func (s *stage) pageReaders(y float64) float64 {
 		}
 		if n++; n > maxPageReader {
 			pen.text(x, y+14, 11, "soft", "and more consumers")
+			y += pageSendRow
 			break
 		}
-		pen.bold(x, y+14, 11.5, "ink", shorten(c.id, 16))
-		var parts []string
-		for k, at := range c.positions {
-			if at >= 0 && k < len(s.b.partitions) {
-				parts = append(parts, fmt.Sprintf("%s at %d", shorten(s.b.partitions[k].name, 12), at))
-			}
-		}
-		pen.text(x+90, y+14, 11, "ink", cutEnd(pick(len(parts) == 0, "no position yet", strings.Join(parts, ", ")), 42))
+		name := shorten(c.id, fitting(c.id, 11.5, 82, true))
+		pen.bold(x, y+14, 11.5, "ink", name)
+		pen.anchored(pictureWidth-2, y+14, 11, "end", "soft", fmt.Sprintf("read %d", c.read))
+		pen.text(x+90, y+14, 11, "ink", fitEnd(s.positions(c), 11, pictureWidth-x-90-62))
 		y += pageSendRow
 	}
 	if n == 0 {
@@ -211,4 +209,16 @@ func (s *stage) pageReaders(y float64) float64 {
 		y += pageSendRow
 	}
 	return y
+}
+
+// positions says where a consumer reads next. With one topic its partitions are P0, P1 and so on, as the page has them.
+func (s *stage) positions(c *boardClient) string {
+	oneTopic := !slices.ContainsFunc(s.trace.Partitions, func(p view.PartitionName) bool { return p.Topic != s.trace.Partitions[0].Topic })
+	var parts []string
+	for k, at := range c.positions {
+		if at >= 0 && k < len(s.b.partitions) {
+			parts = append(parts, fmt.Sprintf("%s at %d", pick(oneTopic, fmt.Sprintf("P%d", s.trace.Partitions[k].ID), shorten(s.b.partitions[k].name, 12)), at))
+		}
+	}
+	return pick(len(parts) == 0, "no position yet", strings.Join(parts, ", "))
 }

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 
@@ -69,7 +70,29 @@ func brokersText(list []int) string {
 
 // after is where a text may begin beside another one of this size: readers' fonts are wider than ours.
 func after(x float64, text string, size float64, bold bool) float64 {
-	return x + 1.18*svg.TextWidth(text, size, bold) + 8
+	return x + widthOf(text, size, bold) + 8
+}
+
+// wider is by how much readers' fonts may be wider than ours.
+const wider = 1.18
+
+// widthOf is how wide a text may be in a reader's font.
+func widthOf(text string, size float64, bold bool) float64 {
+	return wider * svg.TextWidth(text, size, bold)
+}
+
+// fitEnd shortens a sentence at its end until it fits into so many px, whatever the reader's font.
+func fitEnd(text string, size, room float64) string {
+	return cutEnd(text, fitting(text, size, room, false))
+}
+
+// fitting is how many letters of a text have room.
+func fitting(text string, size, room float64, bold bool) int {
+	r := []rune(text)
+	if widthOf(text, size, bold) <= room {
+		return len(r)
+	}
+	return sort.Search(len(r), func(n int) bool { return widthOf(string(r[:n])+"…", size, bold) > room })
 }
 
 // cutEnd shortens a sentence at its end.

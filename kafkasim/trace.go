@@ -216,7 +216,7 @@ func viewRecords(b *partlog.Batch, from int64) []view.Record {
 		if m.Commit {
 			text = "COMMIT marker"
 		}
-		return append(out, view.Record{Offset: b.BaseOffset, LeaderEpoch: int(b.LeaderEpoch), Value: text, NullKey: true, Timestamp: b.MaxTimestamp})
+		return append(out, view.Record{Offset: b.BaseOffset, LeaderEpoch: int(b.LeaderEpoch), Value: text, NullKey: true, Marker: true, Timestamp: b.MaxTimestamp})
 	}
 	for r := b.Records.From(skip); r.Next(); {
 		out = append(out, view.Record{Offset: b.BaseOffset + int64(r.Place()), LeaderEpoch: int(b.LeaderEpoch), Key: r.Key, Value: r.Value,

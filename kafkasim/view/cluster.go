@@ -118,6 +118,7 @@ type Record struct {
 	LeaderEpoch int
 	Key, Value  string
 	NullKey     bool
+	Marker      bool  // a transaction's COMMIT or ABORT marker, which no application sees
 	Timestamp   int64 // ms, as Kafka stamps records
 	Mark        Mark
 }

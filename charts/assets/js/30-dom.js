@@ -41,6 +41,9 @@ const STYLE = `
 .kafkalab-chart:focus-visible { outline: 2px solid #0072B2; outline-offset: -2px; border-radius: 4px; }
 .kafkalab-chart svg { display: block; max-width: 100%; }
 .kafkalab-picture { overflow-x: auto; overflow-y: hidden; }
+.kafkalab-scrolls .kafkalab-picture { scrollbar-width: thin; -webkit-mask-image: linear-gradient(to right, transparent, #000 var(--left), #000 calc(100% - var(--right)), transparent); mask-image: linear-gradient(to right, transparent, #000 var(--left), #000 calc(100% - var(--right)), transparent); }
+.kafkalab-hint { display: flex; align-items: center; gap: 5px; height: 18px; margin: 0; padding: 0 2px; font-size: 11px; }
+.kafkalab-hint svg { width: 13px; height: 13px; }
 .kafkalab-picture > svg { height: auto; }
 .kafkalab-picture:focus-visible { outline: 2px solid #0072B2; outline-offset: -2px; }
 .kafkalab-chart svg text { font-family: system-ui, sans-serif; }
@@ -58,7 +61,12 @@ const STYLE = `
 .kafkalab-controls input { flex: 1 1 auto; min-width: 60px; max-width: 460px; margin: 0 6px; accent-color: #0072B2; }
 .kafkalab-controls output { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .kafkalab-chart img { display: block; max-width: 100%; height: auto; }
-@media print { .kafkalab-controls { display: none; } }
+@media print {
+  .kafkalab-controls, .kafkalab-hint { display: none; }
+  .kafkalab-chart:has(> .kafkalab-picture), .kafkalab-words { height: auto !important; }
+  .kafkalab-scrolls .kafkalab-picture { overflow: visible; -webkit-mask-image: none; mask-image: none; }
+  .kafkalab-chart .kafkalab-picture > svg { max-width: 100% !important; }
+}
 `;
 
 // inkOf is the colour that a name of the schema stands for.

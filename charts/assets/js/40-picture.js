@@ -51,6 +51,12 @@ function shorten(name, most) {
   return `${letters.slice(0, most - 1 - tail).join("")}…${letters.slice(letters.length - tail).join("")}`;
 }
 
+// cutEnd shortens a sentence at its end.
+function cutEnd(sentence, most) {
+  const letters = [...sentence];
+  return letters.length <= most ? sentence : `${letters.slice(0, Math.max(most - 1, 0)).join("")}…`;
+}
+
 function letterOf(key) {
   if (key < 0) return "·";
   if (key < 26) return String.fromCharCode(65 + key);
@@ -110,17 +116,26 @@ function highWatermark(x, y, height, ink) {
   return svg("g", { fill: ink.hw }, box(x - 1.5, y, 3, height, 1.5, {}), svg("path", { d: `M${x - 4.5} ${y}L${x + 4.5} ${y}L${x} ${y + 5}Z` }));
 }
 
-// pictureLayout says where everything goes. In a narrow window the boxes stand below each other, so that the
-// letters stay as large as they are.
+// pictureLayout says where everything goes. In a narrow window the boxes stand below each other, each as high as its
+// own logs need, so that the letters stay as large as they are.
 function pictureLayout(spec, width) {
-  const narrow = width > 0 && width < NARROW && (spec.columns > 1 || spec.controllers.length > 1);
+  const narrow = width > 0 && width < NARROW;
   const columns = narrow ? 1 : spec.columns;
   const full = narrow ? BOX_MAX_WIDTH : PICTURE_WIDTH;
   const across = narrow ? 1 : CONTROLLER_COLUMNS;
   const boxWidth = Math.min(Math.floor((full - BOX_GAP * (columns - 1)) / columns), BOX_MAX_WIDTH);
-  const boxHeight = BOX_HEADER + Math.max(spec.rows, 1) * ROW_HEIGHT + BOX_FOOT;
+  const heightOf = (rows) => BOX_HEADER + Math.max(rows, 1) * ROW_HEIGHT + BOX_FOOT;
   const top = BOXES_TOP + Math.ceil(spec.controllers.length / across) * CONTROLLER_PITCH;
-  return { narrow, columns, full, across, boxWidth, boxHeight, top, lines: Math.ceil(spec.brokers.length / columns) };
+  // rows are where each replica stands in its box: by partition, so that a row is one partition, or close together.
+  const rows = spec.replicas.map((place, r) => (narrow ? spec.replicas.filter((p, i) => p.b === place.b && i < r).length : place.row));
+  const boxes = [];
+  let y = top;
+  spec.brokers.forEach((_, b) => {
+    const height = heightOf(narrow ? spec.replicas.filter((p) => p.b === b).length : spec.rows);
+    boxes.push({ x: (b % columns) * (boxWidth + BOX_GAP), y, height });
+    if ((b + 1) % columns === 0 || b === spec.brokers.length - 1) y += height + BOX_GAP;
+  });
+  return { narrow, full, across, boxWidth, boxes, rows, bottom: y };
 }
 
 // sizeOf gives an <svg> its size.
@@ -131,18 +146,14 @@ function sizeOf(into, width, height) {
 
 // drawPicture fills an <svg> with the picture of a state and gives its size.
 function drawPicture(into, spec, state, ink, width) {
-  const { narrow, columns, full, across, boxWidth, boxHeight, top, lines } = pictureLayout(spec, width);
+  const { narrow, full, across, boxWidth, boxes, rows, bottom } = pictureLayout(spec, width);
   const parts = [label(2, 19, 15, ink.ink, spec.title, bold)];
   spec.controllers.forEach((_, c) => {
     const w = Math.floor((full - BOX_GAP * (across - 1)) / across);
     parts.push(drawController(spec, state, c, (c % across) * (w + BOX_GAP), BOXES_TOP + Math.floor(c / across) * CONTROLLER_PITCH, w, ink));
   });
-  spec.brokers.forEach((_, b) => {
-    const x = (b % columns) * (boxWidth + BOX_GAP);
-    const y = top + Math.floor(b / columns) * (boxHeight + BOX_GAP);
-    parts.push(drawBroker(spec, state, b, x, y, boxWidth, boxHeight, ink));
-  });
-  const legend = drawLegend(spec, top + lines * (boxHeight + BOX_GAP) + LEGEND_TOP, full, narrow, ink);
+  spec.brokers.forEach((_, b) => parts.push(drawBroker(spec, state, b, boxes[b], boxWidth, rows, ink)));
+  const legend = drawLegend(spec, bottom + LEGEND_TOP, full, narrow, ink);
   parts.push(legend.drawn);
   let y = legend.bottom + CLIENTS_TOP;
   for (const client of state.clients) {
@@ -210,7 +221,7 @@ function drawWire(spec, y, full, narrow, ink) {
     drawn.append(label(from - 8, top + 9, 11, ink.ink, shorten(sender, letters), end),
       straight(from, top + 5, to, top + 5, { stroke, "stroke-width": 1.4, ...(state === "" ? {} : { "stroke-dasharray": "4 3" }) }),
       label(to + 10, top + 9, 11, ink.ink, shorten(target, letters)),
-      label(to + 112, top + 9, 11, ink.ink, shorten(says, narrow ? 30 : 62)));
+      label(to + 112, top + 9, 11, ink.ink, shorten(says, narrow ? 26 : 62)));
     if (!narrow) drawn.append(label(full - 2, top + 9, 11, state === "" ? ink.soft : ink.alarmInk, when, end));
     if (state === "cut") drawn.append(cross((from + to) / 2, top + 5, 4, 2, ink.alarmInk));
     else drawn.append(arrowHead(to, top + 5, 1, 0, stroke));
@@ -218,7 +229,7 @@ function drawWire(spec, y, full, narrow, ink) {
   return drawn;
 }
 
-function drawBroker(spec, state, b, x, y, width, height, ink) {
+function drawBroker(spec, state, b, { x, y, height }, width, rows, ink) {
   const is = state.brokers[b];
   const down = is === "down";
   const dashed = down || is === "paused" ? { "stroke-dasharray": "5 4" } : {};
@@ -231,7 +242,7 @@ function drawBroker(spec, state, b, x, y, width, height, ink) {
   if (down) group.appendChild(cross(right - 5, y + 14.5, 5, 2.6, ink.alarmInk));
   const logs = svg("g", down ? { opacity: 0.62 } : {});
   spec.replicas.forEach((place, r) => {
-    if (place.b === b) drawReplica(logs, spec, state, r, x, y + BOX_HEADER + place.row * ROW_HEIGHT, width, ink);
+    if (place.b === b) drawReplica(logs, spec, state, r, x, y + BOX_HEADER + rows[r] * ROW_HEIGHT, width, ink);
   });
   group.appendChild(logs);
   return group;
@@ -352,7 +363,7 @@ function drawSigns(into, y, at, ink) {
     acked: (x) => [tick(x + 4, y + 7, 4, ink.ink), say(x + 13, "acknowledged")],
     written: (x) => [ring(x + 3, y + 7, 3, ink.ink), say(x + 11, "written, not acknowledged")],
     lost: (x) => [cross(x + 4, y + 7, 3.4, 2, ink.alarmInk), say(x + 13, "acknowledged, then lost")],
-    epoch: (x) => [label(x, y + 11, 9.5, ink.paletteText[3], "e1", bold), say(x + 14, "new epoch")],
+    epoch: (x) => [label(x, y + 11, 9.5, ink.paletteText[3], "e1", bold), say(x + 18, "new epoch")],
   };
   for (const name of Object.keys(at)) into.append(...signs[name](at[name]));
 }

@@ -4,6 +4,9 @@ const STEP_MS = 800; // a playing replay shows a frame this long, at speed 1
 const SPEEDS = [0.5, 1, 2, 4];
 const NARROW = 560; // px of a window in which a picture is laid out anew, or scrolls
 const SMALLEST = 0.7; // a picture that cannot be laid out anew is not drawn smaller than so; it scrolls
+const SCROLLED = 0.85; // of its size: there is no need to be small then
+const HINT_HEIGHT = 18; // px of the line that says so
+const FADE = 24; // px over which a picture fades where it goes on
 
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z",
@@ -14,6 +17,7 @@ const ICONS = {
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
   before: "M8 3v10L2 8zM13 3v4.2h-2V3zM13 9v4h-2V9z",
   after: "M8 3v10l6-5zM3 3v4.2h2V3zM3 9v4h2V9z",
+  sideways: "M5 4v3h6V4l4 4-4 4V9H5v3L1 8z",
 };
 
 const formatMs = (t) => `${Number.isInteger(t) ? t : String(Math.round(t * 1000) / 1000)} ms`;
@@ -46,7 +50,9 @@ class StepView {
     this.svg = svg("svg", { role: "img" });
     this.frame = html("div", { class: "kafkalab-picture" });
     this.frame.appendChild(this.svg);
+    this.frame.addEventListener("scroll", () => this.fade(), { passive: true });
     host.appendChild(this.frame);
+    takeKeys(host, this);
     this.width = 0;
     this.resizer = new ResizeObserver(() => {
       if (this.chart && this.host.clientWidth && this.host.clientWidth !== this.width) this.draw();
@@ -94,7 +100,6 @@ class StepView {
     this.host.prepend(this.controls);
     this.host.append(this.words);
     this.host.tabIndex = 0;
-    takeKeys(this.host, this);
   }
 
   // onKey keeps every plain key from the notebook, whose command mode would take "b" for a new cell;
@@ -102,6 +107,8 @@ class StepView {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     event.stopImmediatePropagation();
+    if (event.target === this.frame && /^Arrow(Left|Right)$/.test(event.key)) return; // the browser scrolls
+    if (!this.controls) return;
     const onButton = event.target instanceof HTMLButtonElement;
     if (event.target instanceof HTMLSelectElement) return; // it has keys of its own
     const moves = {
@@ -205,19 +212,43 @@ class StepView {
   // picture and the longer sentences need. It does not depend on the moment, so that nothing jumps.
   fit(size, moves) {
     const width = this.width || size.width;
-    const scale = Math.min(1, Math.max(width / size.width, SMALLEST));
-    const scrolls = size.width * scale > width + 1;
+    const scrolls = width / size.width < SMALLEST;
+    const scale = scrolls ? SCROLLED : Math.min(1, width / size.width);
     this.svg.style.width = `${Math.round(size.width * scale)}px`;
     this.svg.style.maxWidth = scrolls ? "none" : "100%";
-    if (scrolls) this.frame.tabIndex = 0; // to be scrolled by keyboard
-    else this.frame.removeAttribute("tabindex");
+    this.scrollable(scrolls, moves);
     const narrow = width < NARROW;
     this.host.classList.toggle("kafkalab-narrow", narrow);
     const lines = this.chart.spec.wordLines * (narrow ? 2 : 1);
     const around = moves ? (narrow ? 68 : 36) + lines * 18 + 8 : 0;
     if (moves) this.words.style.height = `${lines * 18 + 8}px`;
-    const picture = Math.ceil(size.height * scale) + (scrolls ? 16 : 0);
+    const picture = Math.ceil(size.height * scale) + (scrolls ? 16 + HINT_HEIGHT : 0);
     this.host.style.height = `${scale === 1 && !narrow ? this.chart.h : picture + around}px`;
+  }
+
+  // scrollable lets a picture that is wider than the window be scrolled by mouse, finger and keyboard, and says so.
+  scrollable(scrolls, moves) {
+    this.host.classList.toggle("kafkalab-scrolls", scrolls);
+    this.host.setAttribute("role", moves || scrolls ? "group" : "img");
+    if (scrolls && !this.hint) {
+      this.hint = html("p", { class: "kafkalab-hint" }, icon(ICONS.sideways), "wider than this window: scroll sideways");
+      this.frame.before(this.hint);
+      for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", "picture, scrolls sideways"]]) this.frame.setAttribute(name, value);
+    }
+    if (!scrolls && this.hint) {
+      this.hint.remove();
+      this.hint = null;
+      for (const name of ["tabindex", "role", "aria-label"]) this.frame.removeAttribute(name);
+    }
+    this.fade();
+  }
+
+  // fade lets the picture fade at the sides where it goes on.
+  fade() {
+    const { scrollLeft, scrollWidth, clientWidth } = this.frame;
+    const rest = this.hint ? scrollWidth - clientWidth - scrollLeft : 0;
+    this.frame.style.setProperty("--left", `${Math.min(this.hint ? scrollLeft : 0, FADE)}px`);
+    this.frame.style.setProperty("--right", `${Math.max(0, Math.min(rest, FADE))}px`);
   }
 
   dispose() {
@@ -226,7 +257,7 @@ class StepView {
     this.resizer.disconnect();
     keyed.delete(this.host);
     this.host.removeAttribute("tabindex");
-    this.host.classList.remove("kafkalab-narrow");
+    this.host.classList.remove("kafkalab-narrow", "kafkalab-scrolls");
   }
 }
 

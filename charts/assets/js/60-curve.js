@@ -6,27 +6,44 @@ const CURVE_LEFT = 52;
 const CURVE_RIGHT = 18;
 
 // curveLayout gives every part its place, so that it does not depend on ECharts' own habits.
-function curveLayout(spec, h) {
+function curveLayout(spec, h, width) {
   const named = spec.series.some((s) => s.name !== spec.panels[s.panel].label);
   const legend = named && spec.series.length > 0;
   const markRows = spec.marks.reduce((most, m) => Math.max(most, m.label ? m.row + 1 : 0), 0);
-  const top = 30 + (legend ? 22 * legendRows(spec) : 0) + markRows * ROW + 4;
+  const head = headOf(spec, width);
+  const rows = legend ? legendRows(spec, width < PICTURE_WIDTH ? (width - 20) / 1.12 : 800) : 0;
+  const scrolls = rows > MAX_LEGEND_ROWS;
+  const legendTop = head.bottom;
+  const top = legendTop + 2 + 22 * (scrolls ? 1 : rows) + markRows * ROW + 4;
   const labelled = spec.panels.some((p) => p.label);
   const gap = labelled ? 24 : 14;
   const n = spec.panels.length;
   const bottom = 44;
   const first = top + (labelled ? 16 : 0);
   const height = Math.max(24, (h - first - bottom - gap * (n - 1)) / n);
-  return { legend, markRows, first, gap, height, labelled };
+  return { legend, scrolls, legendTop, markRows, first, gap, height, labelled, head };
 }
 
-// legendRows is how many lines the names take at the full width. ../../curve.go counts the same.
-function legendRows(spec) {
+const MAX_LEGEND_ROWS = 4; // of more names one turns the pages
+
+// headOf places the title and what the y axis counts: beside each other, or in a narrow window below each other.
+function headOf(spec, width) {
+  const room = width - 24;
+  const letters = Math.max(Math.floor(room / 8.4), 8);
+  if ([...spec.title].length + (spec.yLabel ? [...spec.yLabel].length * 0.8 + 2 : 0) <= letters || width >= PICTURE_WIDTH) {
+    return { lines: [spec.title], beside: true, bottom: 28 };
+  }
+  const lines = wrap(spec.title, letters);
+  return { lines, beside: false, bottom: 8 + 18 * lines.length + (spec.yLabel ? 16 : 0) };
+}
+
+// legendRows is how many lines the names take. ../../curve.go counts the same at the full width.
+function legendRows(spec, most = 800) {
   let rows = 1;
   let x = 0;
   for (const name of new Set(spec.series.map((s) => s.name))) {
     const width = 40 + 6.6 * [...name].length;
-    if (x > 0 && x + width > 800) {
+    if (x > 0 && x + width > most) {
       rows++;
       x = 0;
     }
@@ -53,24 +70,29 @@ function valueAt(points, x, step) {
 
 // late labels stand to the left of their line: there is no room to the right.
 const late = (spec, x) => x - spec.xMin > (spec.xMax - spec.xMin) * 0.6;
+const isLate = (spec, item, x) => item.late ?? late(spec, x);
 
 // bandShows says whether a band's label stands in a panel: what concerns all is said in the first.
 const bandShows = (b, panel) => b.label !== "" && (b.panel === panel || (b.panel === -1 && panel === 0));
 
-// fitLabels drops labels that would lie on others in a window narrower than the one for which Go gave
-// them their rows.
+// fitLabels turns, shortens or drops labels that would stick out or lie on others in a window narrower than the one
+// for which Go gave them their rows.
 function fitLabels(spec, width) {
   if (width >= PICTURE_WIDTH) return spec;
   const ends = new Map(); // "kind panel row" -> where the last label ends
   const px = (x) => ((x - spec.xMin) / (spec.xMax - spec.xMin || 1)) * (width - CURVE_LEFT - CURVE_RIGHT);
   const fit = (kind, anchor, item) => {
     if (item.label === "") return item;
-    const size = 6 * [...item.label].length + 10;
-    const start = late(spec, anchor.x) ? px(anchor.end) - size : px(anchor.x);
     const shelf = `${kind} ${item.panel ?? 0} ${item.row}`;
-    if (start < -CURVE_LEFT || start < (ends.get(shelf) ?? -CURVE_LEFT)) return { ...item, label: "" };
-    ends.set(shelf, start + size);
-    return item;
+    const left = ends.get(shelf) ?? -CURVE_LEFT;
+    const [before, behind] = [px(anchor.end) - left, width - CURVE_LEFT - Math.max(px(anchor.x), left)];
+    const size = 6 * [...item.label].length + 8;
+    const turned = size > behind ? before > behind : size > before ? false : late(spec, anchor.x);
+    const room = turned ? before : behind;
+    if (room < Math.min(size, 60) || !turned && px(anchor.x) < left) return { ...item, label: "" };
+    const label = size > room ? cutEnd(item.label, Math.floor((room - 8) / 6.2)) : item.label;
+    ends.set(shelf, turned ? px(anchor.end) : px(anchor.x) + Math.min(size, room));
+    return { ...item, label, late: turned };
   };
   return { ...spec, marks: spec.marks.map((m) => fit("mark", { x: m.x, end: m.x }, m)), bands: spec.bands.map((b) => fit("band", { x: b.from, end: b.to }, b)) };
 }
@@ -96,8 +118,8 @@ function bandAreas(spec, panel, ink) {
     {
       xAxis: b.from, itemStyle: { color: b.tone === "alarm" ? ink.alarm : ink.quiet },
       label: {
-        show: bandShows(b, panel), formatter: () => b.label, position: late(spec, b.from) ? "insideTopRight" : "insideTopLeft", distance: 3,
-        offset: [0, b.row * ROW], fontSize: 11, align: late(spec, b.from) ? "right" : "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
+        show: bandShows(b, panel), formatter: () => b.label, position: isLate(spec, b, b.from) ? "insideTopRight" : "insideTopLeft", distance: 3,
+        offset: [0, b.row * ROW], fontSize: 11, align: isLate(spec, b, b.from) ? "right" : "left", color: b.tone === "alarm" ? ink.alarmInk : ink.soft,
         backgroundColor: ink.veil, padding: [0, 2], // a label that is wider than its band is read over the next line
       },
     },
@@ -111,7 +133,7 @@ function ruleLines(spec, panel, ink, layout) {
     xAxis: m.x, lineStyle: { color: m.tone === "alarm" ? ink.alarmInk : ink.soft, type: "solid", width: 1 },
     label: {
       show: panel === 0 && m.label !== "", formatter: () => m.label, position: "end", distance: 2, fontSize: 11,
-      align: late(spec, m.x) ? "right" : "left", offset: [0, (m.row + 1 - layout.markRows) * ROW - lift],
+      align: isLate(spec, m, m.x) ? "right" : "left", offset: [0, (m.row + 1 - layout.markRows) * ROW - lift],
       color: m.tone === "alarm" ? ink.alarmInk : ink.soft,
     },
   }));
@@ -121,10 +143,13 @@ function ruleLines(spec, panel, ink, layout) {
   return marks.concat(refs);
 }
 
+// refText is what the dashed lines of a panel are.
+const refText = (spec, panel) => spec.refs.filter((r) => r.panel === panel).map((r) => `- - ${r.label}`).join("   ");
+
 // refTitles say what the dashed lines are, beside the panel's name where no curve comes.
 function refTitles(spec, axes, ink) {
   return spec.panels.map((_, i) => ({
-    text: spec.refs.filter((r) => r.panel === i).map((r) => `- - ${r.label}`).join("   "), right: CURVE_RIGHT, top: axes[i].grid.top - 16, padding: 0,
+    text: refText(spec, i), right: CURVE_RIGHT, top: axes[i].grid.top - 16, padding: 0,
     textStyle: { fontSize: 11, fontWeight: 400, color: ink.soft },
   })).filter((t) => t.text);
 }
@@ -156,16 +181,25 @@ function shortNumber(v) {
   return rest ? `${grouped}.${rest}` : grouped;
 }
 
+// panelName is a panel's name, shortened where a narrow window has no room for it beside what its dashed lines are.
+function panelName(spec, i, width) {
+  const { label: name } = spec.panels[i];
+  if (width >= PICTURE_WIDTH) return name;
+  return shorten(name, Math.max(Math.floor((width - CURVE_LEFT - CURVE_RIGHT - 6.2 * refText(spec, i).length) / 7.2), 8));
+}
+
 function curveOption(whole, h, ink, width = PICTURE_WIDTH) {
   const spec = fitLabels(whole, width);
-  const layout = curveLayout(spec, h);
+  const layout = curveLayout(spec, h, width);
   const axes = spec.panels.map((_, i) => panelAxes(spec, i, layout, ink));
-  const title = [{ text: spec.title, left: 6, top: 6, textStyle: { fontSize: 14, fontWeight: 600, color: ink.ink } }];
+  const { head } = layout;
+  const title = head.lines.map((line, i) => ({ text: line, left: 6, top: 6 + 18 * i, textStyle: { fontSize: 14, fontWeight: 600, color: ink.ink } }));
   if (spec.yLabel) {
-    title.push({ text: spec.yLabel, right: 18, top: 8, textStyle: { fontSize: 11, fontWeight: 400, color: ink.soft } });
+    const place = head.beside ? { right: 18, top: 8 } : { left: 6, top: 7 + 18 * head.lines.length };
+    title.push({ text: spec.yLabel, ...place, textStyle: { fontSize: 11, fontWeight: 400, color: ink.soft } });
   }
   spec.panels.forEach((p, i) => {
-    if (p.label) title.push({ text: p.label, left: CURVE_LEFT, top: axes[i].grid.top - 16, padding: 0, textStyle: { fontSize: 11, fontWeight: 600, color: ink.ink } });
+    if (p.label) title.push({ text: panelName(spec, i, width), left: CURVE_LEFT, top: axes[i].grid.top - 16, padding: 0, textStyle: { fontSize: 11, fontWeight: 600, color: ink.ink } });
   });
   title.push(...refTitles(spec, axes, ink));
   const drawn = spec.series.map((s, i) => ({
@@ -183,7 +217,7 @@ function curveOption(whole, h, ink, width = PICTURE_WIDTH) {
     animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "system-ui, sans-serif", fontSize: 12, color: ink.ink },
     title, grid: axes.map((a) => a.grid), xAxis: axes.map((a) => a.x), yAxis: axes.map((a) => a.y), series: drawn.concat(behind),
     legend: {
-      show: layout.legend, type: width < PICTURE_WIDTH ? "scroll" : "plain", left: 4, right: 10, top: 28, itemWidth: 24, itemHeight: 8, padding: [2, 4],
+      show: layout.legend, type: layout.scrolls ? "scroll" : "plain", left: 4, right: 10, top: layout.legendTop, itemWidth: 24, itemHeight: 8, padding: [2, 4],
       itemStyle: { opacity: 0 }, // the line alone: its dashes are the sign
       data: spec.series.map((s) => s.name), textStyle: { color: ink.ink, fontSize: 12 }, selectedMode: "multiple",
       pageTextStyle: { color: ink.soft }, pageIconColor: ink.soft, inactiveColor: ink.faint,

@@ -26,6 +26,7 @@
     if (still) still.hidden = true;
     if (chart.classList.contains("foreign")) figure.updateECharts(data, "", true);
     else figure.update(data, "");
+    chart.style.minHeight = ""; // it only kept the place
   }
 
   const near = new IntersectionObserver((entries) => {
