@@ -269,7 +269,7 @@ func (d *spaceTime) yOf(at int64) float64 {
 
 // drawLanes draws the lines; dashed where the broker is down.
 func (d *spaceTime) drawLanes(bottom float64) {
-	width := min(110, (pictureWidth-d.left)/float64(max(len(d.lanes), 1))-6)
+	width := min(110, (pictureWidth-d.left)/float64(max(len(d.lanes), 1))-4)
 	for _, lane := range d.lanes {
 		x := d.x(lane)
 		for _, y := range []float64{stTop - 30, bottom - 6} {
@@ -277,7 +277,7 @@ func (d *spaceTime) drawLanes(bottom float64) {
 				continue // a short diagram needs no second heads
 			}
 			d.pen.rect(x-width/2, y, width, 22, 5, "box", "line")
-			d.pen.put(Shape{Kind: shapeText, Z: 5, X: x, Y: y + 15, Size: 12, Fill: "ink", Text: laneName(lane, width), Anchor: "middle", Bold: true, Tip: lane})
+			d.pen.put(Shape{Kind: shapeText, Z: 5, X: x, Y: y + 15, Size: pick(width < narrowLane, 10.0, 12.0), Fill: "ink", Text: laneName(lane, width), Anchor: "middle", Bold: true, Tip: lane})
 		}
 		from, down := float64(stTop-8), false
 		for _, r := range d.rows {
@@ -294,12 +294,15 @@ func (d *spaceTime) drawLanes(bottom float64) {
 	}
 }
 
+// narrowLane is the width of a head, in px, below which its text is smaller.
+const narrowLane = 66
+
 // laneName is the name in the head of a lane; where there is no room, "broker 4" is B4.
 func laneName(lane string, width float64) string {
-	if kind, number, ok := strings.Cut(lane, " "); ok && width < 66 && (kind == "broker" || kind == "controller") {
+	if kind, number, ok := strings.Cut(lane, " "); ok && width < narrowLane && (kind == "broker" || kind == "controller") {
 		return strings.ToUpper(kind[:1]) + number
 	}
-	return shorten(lane, fitting(lane, 12, width-4, true))
+	return shorten(lane, fitting(lane, pick(width < narrowLane, 10.0, 12.0), width, true))
 }
 
 func (d *spaceTime) laneLine(x, from, to float64, down bool) {
