@@ -33,14 +33,15 @@ type txnEnd struct {
 }
 
 // transactionsOf is one leader's log: the last stable offset is at or below the high watermark and the first record
-// without a marker (28); a producer's epoch does not go back, so who is fenced has written nothing (30); with transactions
-// v2 all markers of one epoch say the same (31).
+// without a marker (28); neither a producer's epoch nor its coordinator's goes back, so who is fenced has written nothing
+// (30); with transactions v2 all markers of one epoch say the same (31).
 func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
 	l := &r.Log
 	type last struct {
-		id    int64
-		epoch int16
-		open  int64
+		id          int64
+		epoch       int16
+		open        int64
+		coordinator int32
 	}
 	var known []last
 	find := func(b *partlog.Batch) *last {
@@ -49,7 +50,7 @@ func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
 				return &known[i]
 			}
 		}
-		known = append(known, last{b.ProducerID, b.ProducerEpoch, -1})
+		known = append(known, last{b.ProducerID, b.ProducerEpoch, -1, -1})
 		return &known[len(known)-1]
 	}
 	l.Batches(l.LogStart, func(b *partlog.Batch) bool {
@@ -62,7 +63,8 @@ func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
 		m, marker := b.Marker()
 		switch {
 		case marker:
-			p.open = -1
+			c.require(m.CoordinatorEpoch >= p.coordinator, 30, "%v: a coordinator of epoch %d wrote a marker of producer %d at offset %d, after epoch %d", r.TP, m.CoordinatorEpoch, b.ProducerID, b.BaseOffset, p.coordinator)
+			p.open, p.coordinator = -1, m.CoordinatorEpoch
 			if c.s.World.Rules.On(TransactionsV2) {
 				ends = c.outcome(ends, txnEnd{b.ProducerID, b.ProducerEpoch, m.Commit, r.TP})
 			}

@@ -30,6 +30,7 @@ const (
 	StickyByBatch
 	HighWatermarkWaits
 	StateOutlastsRecords
+	MarkerTimestamps
 	AnyFirstSequence
 	FenceOnce
 	TruncationOnFetch

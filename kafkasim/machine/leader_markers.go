@@ -44,6 +44,7 @@ func (s *State) appendMarker(b *Broker, m *TxnMarker, tp TopicPartition) Delayed
 		return s.refusedPart(b, tp, NOT_LEADER_OR_FOLLOWER) // asked again when the coordinator has read its log
 	}
 	if r, _ := b.leaderReplica(tp); r != nil && !s.mutant(TakesAnyMarker) {
+		s.expireProducers(r)
 		switch r.Log.CheckMarker(&batch, marker, m.Version >= TransactionV2, s.World.Rules.On(MarkerRetry)) {
 		case partlog.MarkerStaleEpoch:
 			code = INVALID_PRODUCER_EPOCH

@@ -14,7 +14,12 @@ const producerExpirationCheckMs = 600_000
 // expireProducers drops what the log should not remember any more when a producer's batch comes.
 func (s *State) expireProducers(r *Replica) {
 	now := s.Now / ms
-	r.Log.ExpireProducers(now - now%producerExpirationCheckMs - s.World.Broker.ProducerIDExpirationMs)
+	look := now - now%producerExpirationCheckMs
+	if s.World.Rules.Without(MarkerTimestamps) {
+		r.Log.ExpireWithoutMarkers(look, s.World.Broker.ProducerIDExpirationMs)
+	} else {
+		r.Log.ExpireProducers(look - s.World.Broker.ProducerIDExpirationMs)
+	}
 	if s.World.Rules.Without(StateOutlastsRecords) {
 		r.Log.ForgetRemoved()
 	}

@@ -19,7 +19,7 @@ type SeenBatch struct {
 type ProducerEntry struct {
 	ID               int64
 	Last             int64 // ms: the timestamp of its last batch (P-86)
-	CoordinatorEpoch int32 // of its last marker (T-43)
+	CoordinatorEpoch int32 // of its last marker (T-43), -1 before any
 	Epoch            int16
 	Count            int8
 	Batches          [remembered]SeenBatch
@@ -85,7 +85,7 @@ func (l *Log) remember(b *Batch) {
 	if !found {
 		l.Producers = append(l.Producers, ProducerEntry{})
 		copy(l.Producers[i+1:], l.Producers[i:])
-		l.Producers[i] = ProducerEntry{ID: b.ProducerID, Epoch: b.ProducerEpoch}
+		l.Producers[i] = ProducerEntry{ID: b.ProducerID, Epoch: b.ProducerEpoch, CoordinatorEpoch: -1}
 	}
 	p := &l.Producers[i]
 	if b.ProducerEpoch != p.Epoch {
@@ -94,7 +94,7 @@ func (l *Log) remember(b *Batch) {
 	l.Transactions.follow(b, l.HighWatermark)
 	if p.Last = b.MaxTimestamp; b.Control {
 		if m, ok := b.Marker(); ok {
-			p.CoordinatorEpoch = max(p.CoordinatorEpoch, m.CoordinatorEpoch)
+			p.CoordinatorEpoch = m.CoordinatorEpoch
 		}
 		return
 	}

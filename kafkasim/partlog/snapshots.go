@@ -68,6 +68,25 @@ func (l *Log) ExpireProducers(before int64) {
 	l.Producers = slices.DeleteFunc(l.Producers, func(p ProducerEntry) bool { return p.Last <= before && l.OpenBy(p.ID) < 0 })
 }
 
+// ExpireWithoutMarkers is ExpireProducers as it was before 2.4.1 (KAFKA-9144), at a look at a time, ms: only records have
+// timestamps that count. A marker with a raised epoch clears what is remembered of them, so its producer seems to be older
+// than anything.
+func (l *Log) ExpireWithoutMarkers(look, expiration int64) {
+	l.Producers = slices.DeleteFunc(l.Producers, func(p ProducerEntry) bool {
+		switch {
+		case l.OpenBy(p.ID) >= 0:
+			return false
+		case p.Count == 0:
+			return p.Last <= look
+		}
+		last := p.Last
+		if b := l.BatchAt(p.Batches[p.Count-1].BaseOffset); b != nil {
+			last = b.MaxTimestamp
+		}
+		return last <= look-expiration
+	})
+}
+
 // ForgetRemoved forgets producers of which no record is left, as Kafka did before 2.4 (KAFKA-7190).
 func (l *Log) ForgetRemoved() {
 	l.Producers = slices.DeleteFunc(l.Producers, func(p ProducerEntry) bool {

@@ -78,10 +78,17 @@ func (e *Env) networkVerb(name string, a Args) (string, bool, error) {
 		return e.C.Hold(a.word(1)).String(), true, nil
 	case "release": // release
 		e.C.Release()
-	case "drop", "deliver": // drop "Produce orders-0": the first message on the wire whose line has this
+	case "drop", "deliver", "delay": // drop "Produce orders-0": the first message on the wire whose line has this; delay "EndTxn" 5s
 		n, err := e.message(a.word(1))
 		if err != nil {
 			return "", true, err
+		}
+		if name == "delay" {
+			d, err := forTime(a.word(2))
+			if err != nil {
+				return "", true, err
+			}
+			return e.C.Delay(n, d).String(), true, nil
 		}
 		if name == "drop" {
 			return "lost: " + e.C.Drop(n).Text, true, nil
