@@ -140,7 +140,7 @@ var brokerAbsentNames = []struct {
 	}},
 	{"use World.Racks", [][2]string{{"broker.rack", "null"}}},
 	{"groups have what they have by default", [][2]string{
-		{"group.consumer.migration.policy", "bidirectional"}, {"group.coordinator.append.linger.ms", "-1"}, {"group.coordinator.rebalance.protocols", "classic, consumer, streams"},
+		{"group.coordinator.append.linger.ms", "-1"}, {"group.coordinator.rebalance.protocols", "classic, consumer, streams"},
 		{"group.coordinator.threads", "4"}, {"offsets.load.buffer.size", "5242880"}, {"offsets.topic.compression.codec", "0"},
 	}},
 	{"loading takes a time for each record", [][2]string{{"transaction.state.log.load.buffer.size", "5242880"}}},

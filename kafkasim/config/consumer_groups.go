@@ -32,6 +32,29 @@ type ConsumerGroups struct {
 	MaxSessionTimeoutMs    int64           // group.consumer.max.session.timeout.ms
 	MaxSize                int32           // group.consumer.max.size
 	RegexRefreshMs         int64           // group.consumer.regex.refresh.interval.ms
+	Migration              Migration       // group.consumer.migration.policy
+}
+
+// MigrationPolicy says in which direction a group with members may change its protocol (ConsumerGroupMigrationPolicy).
+type MigrationPolicy uint8
+
+// The policies; the first is the default since 4.0.
+const (
+	MigrationBidirectional MigrationPolicy = iota
+	MigrationUpgrade
+	MigrationDowngrade
+	MigrationDisabled
+)
+
+// Migration is a coordinator's policy.
+type Migration struct{ Policy MigrationPolicy }
+
+// Upgrades tells whether a classic group may become one of the consumer protocol.
+func (m Migration) Upgrades() bool { return m.Policy <= MigrationUpgrade }
+
+// Downgrades tells whether it may become a classic one again.
+func (m Migration) Downgrades() bool {
+	return m.Policy == MigrationBidirectional || m.Policy == MigrationDowngrade
 }
 
 var serverAssignors = []string{"uniform", "range"}
@@ -63,8 +86,10 @@ func consumerGroupsModelled() []Property {
 	assignors := Property{Name: "group.consumer.assignors", Type: List, Default: "uniform, range", Modelled: true, Valid: "[uniform, range]",
 		field: g(func(c *ConsumerGroups) any { return &c.Assignors }),
 		Doc:   "The assignors of the coordinator; the first one is used when most members ask for none."}
+	migration := choice("group.consumer.migration.policy", "bidirectional", []string{"bidirectional", "upgrade", "downgrade", "disabled"},
+		g(func(c *ConsumerGroups) any { return &c.Migration.Policy }), "In which direction a group with members may change its protocol.")
 	return []Property{
-		assignors,
+		assignors, migration,
 		number("group.consumer.assignment.interval.ms", "1000", "ms", 0, maxInt, "[0,…]", g(func(c *ConsumerGroups) any { return &c.AssignmentIntervalMs }),
 			"How long a coordinator waits at least between two target assignments of a group; 0 is not at all."),
 		ms("group.consumer.heartbeat.interval.ms", "5000", g(func(c *ConsumerGroups) any { return &c.HeartbeatIntervalMs }),

@@ -204,6 +204,8 @@ func (p *Property) choose(field any, i int) {
 		*f = Protocol(i)
 	case *Compression:
 		*f = Compression(i)
+	case *MigrationPolicy:
+		*f = MigrationPolicy(i)
 	case *GroupProtocol:
 		*f = GroupProtocol(i)
 	case nil: // there is only one value

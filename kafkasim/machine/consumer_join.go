@@ -41,7 +41,7 @@ func (s *State) joinAnswered(c *Consumer, a *JoinGroupResponse) {
 	m.State, m.Rejoin = MemberCompleting, false
 	m.Leads = a.Leader == a.Member
 	s.beginHeartbeats(c)
-	r := SyncGroupRequest{Group: c.Config.Member.GroupID, Member: m.ID, Instance: c.Config.Member.InstanceID, Generation: m.Generation}
+	r := SyncGroupRequest{Group: c.Config.Member.GroupID, Member: m.ID, Instance: c.Config.Member.InstanceID, Generation: m.Generation, Protocol: m.Protocol}
 	if m.Leads {
 		s.watchTopics(c, a)
 		if !a.SkipAssignment { // G-71

@@ -65,6 +65,7 @@ const (
 	LateCommits
 	ShareReleaseCounts
 	ShareEpochFromOne
+	EmptiedGroupStays
 	EligibleLeaders
 	switches // how many there are
 )
@@ -160,7 +161,10 @@ func (i *SwitchInfo) Versions() string {
 		s = "always"
 	}
 	if i.gap[1] != 0 {
-		s += ", but not " + i.gap[0].String() + " to " + i.gap[1].Before().String()
+		s += ", but not " + i.gap[0].String()
+		if last := i.gap[1].Before(); last != i.gap[0] {
+			s += " to " + last.String()
+		}
 	}
 	return s
 }

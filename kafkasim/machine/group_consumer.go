@@ -13,8 +13,7 @@ import (
 // owner only when nobody holds it any more, so that it never has two.
 //
 // Kafka: ConsumerGroup, ConsumerGroupMember, GroupMetadataManager.consumerGroupHeartbeat, CurrentAssignmentBuilder,
-// TargetAssignmentBuilder. Simplified: racks are not looked at (nor does Kafka, KAFKA-19387); a group that is not empty does
-// not change its protocol.
+// TargetAssignmentBuilder. Simplified: racks are not looked at (nor does Kafka, KAFKA-19387).
 
 // Further states of a group: those of the consumer protocol.
 const (
@@ -75,6 +74,7 @@ type ConsumerMember struct {
 	Target                             []TopicPartition // by partition
 	ExpiresAt                          int64            // µs: the end of its session
 	RevokeBy                           int64            // µs: when it must have given up what it is to; 0 for nothing
+	Classic                            ClassicMember    // set while it speaks the classic protocol
 }
 
 // compareTP orders partitions by topic, then number.

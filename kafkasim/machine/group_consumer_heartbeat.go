@@ -28,26 +28,36 @@ func (s *State) onConsumerGroupHeartbeat(b *Broker, e Event, m ConsumerGroupHear
 		fail(code)
 		return
 	}
-	before := g.Consumer.clone()
-	if fresh := !before.On; fresh {
-		s.beginConsumerGroup(g)
+	before, was := g.Consumer.clone(), *g
+	if !before.On {
+		s.beginConsumerGroup(b, g)
 		defer func() {
 			if !g.Consumer.On && g.BornAt < 0 {
 				x.dropGroup(m.Group)
 			}
 		}()
 	}
+	last := m.Epoch == LeaveEpoch && s.downgrades(&before, 0, m.Member)
 	if m.Epoch < JoinEpoch {
 		code = s.leaveConsumerGroup(b, g, &m, &r)
 	} else {
 		code = s.heartbeatConsumer(b, g, &m, &r)
 	}
-	if code == NONE {
+	switch {
+	case code != NONE:
+	case last:
+		g.Consumer = before.clone()
+		code = s.becomeClassic(b, x, g, before, ConsumerHeartbeatStored{To: p, Response: r}, true, m.Member)
+	default:
 		code = s.storeConsumerGroup(b, x, g, &before, ConsumerHeartbeatStored{To: p, Response: r})
 	}
 	if code != NONE {
+		*g = was
 		g.Consumer = before
 		fail(code)
+		return
+	}
+	if last {
 		return
 	}
 	s.consumerGroupMoved(b, g)
@@ -88,14 +98,19 @@ func (s *State) consumerGroup(x *CoordinatorShard, m *ConsumerGroupHeartbeatRequ
 		g = x.addGroup(m.Group)
 	case g.Consumer.On:
 		return g, NONE
-	case len(g.Members) > 0 || len(g.Pending) > 0 || m.Epoch != JoinEpoch:
+	case m.Epoch != JoinEpoch || g.State != GroupEmpty && !s.upgrades(g):
 		return nil, GROUP_ID_NOT_FOUND // "Group … is not a consumer group."
 	}
 	return g, NONE
 }
 
-// beginConsumerGroup makes a group without members one of the consumer protocol.
-func (s *State) beginConsumerGroup(g *Group) {
+// beginConsumerGroup makes a group one of the consumer protocol.
+func (s *State) beginConsumerGroup(b *Broker, g *Group) {
+	if g.State != GroupEmpty {
+		s.upgrade(b, g)
+		return
+	}
+	g.Pending = nil
 	g.Consumer = ConsumerGroup{On: true}
 	if s.World.Rules.On(GroupEpochFromOne) {
 		g.Consumer.Epoch = 1
@@ -135,6 +150,9 @@ func (s *State) fenceConsumer(b *Broker, c *ConsumerGroup, id string) {
 	c.drop(id)
 	c.Epoch++
 	c.Metadata = c.metadata(&b.Image)
+	if len(c.Members) == 0 && s.World.Rules.Without(EmptiedGroupStays) {
+		c.AssignmentEpoch = c.Epoch
+	}
 }
 
 // heartbeatConsumer is the heartbeat of who joins or is a member.
@@ -148,19 +166,14 @@ func (s *State) heartbeatConsumer(b *Broker, g *Group, m *ConsumerGroupHeartbeat
 	was := tps(member.Assigned)
 	changed := member.hears(m)
 	member.ExpiresAt = s.Now + s.World.Broker.ConsumerGroups.SessionTimeoutMs*ms
+	member.Classic = ClassicMember{}
 	if replaced != "" {
 		c.drop(replaced)
 	}
 	changed = changed || c.member(member.ID) == nil && replaced == ""
 	c.put(member)
 	s.askPatterns(c)
-	if now := c.metadata(&b.Image); changed || now != c.Metadata {
-		c.Metadata = now
-		if !s.mutant(EpochStands) {
-			c.Epoch++
-		}
-	}
-	s.retarget(b, c)
+	s.settleTarget(b, c, changed)
 	at, _ := c.find(member.ID)
 	mine := c.Members[at]
 	s.reconcile(c, &mine, m.HasOwned, owned)
@@ -176,6 +189,18 @@ func (s *State) heartbeatConsumer(b *Broker, g *Group, m *ConsumerGroupHeartbeat
 		r.HasAssignment, r.Assignment = true, named(&b.Image, now)
 	}
 	return NONE
+}
+
+// settleTarget raises the group epoch, if what members subscribe to has changed or its topics have, and computes the target
+//
+func (s *State) settleTarget(b *Broker, c *ConsumerGroup, changed bool) {
+	if now := c.metadata(&b.Image); changed || now != c.Metadata {
+		c.Metadata = now
+		if !s.mutant(EpochStands) {
+			c.Epoch++
+		}
+	}
+	s.retarget(b, c)
 }
 
 // ownedPartitions reads what a member says it has; topics that are no more are left out.
@@ -200,9 +225,9 @@ func (s *State) consumerMember(c *ConsumerGroup, m *ConsumerGroupHeartbeatReques
 			return ConsumerMember{}, "", UNKNOWN_MEMBER_ID
 		case static != nil && static.ID != m.Member && m.Epoch != JoinEpoch:
 			return ConsumerMember{}, "", FENCED_INSTANCE_ID
-		case static != nil && static.ID != m.Member && static.Epoch != StaticLeaveEpoch:
+		case static != nil && static.ID != m.Member && static.Epoch != StaticLeaveEpoch && !static.classic():
 			return ConsumerMember{}, "", UNRELEASED_INSTANCE_ID
-		case static != nil && static.Epoch == StaticLeaveEpoch && m.Epoch == JoinEpoch:
+		case static != nil && (static.Epoch == StaticLeaveEpoch || static.ID != m.Member) && m.Epoch == JoinEpoch:
 			next := *static
 			next.ID, next.Epoch, next.Previous = m.Member, 0, 0
 			return next, static.ID, NONE

@@ -95,7 +95,8 @@ func consumerRecords(id string, was, is *ConsumerGroup) []partlog.Record {
 
 func sameSubscription(a, b *ConsumerMember) bool {
 	return a.Instance == b.Instance && a.Rack == b.Rack && a.ClientID == b.ClientID && a.Host == b.Host && slices.Equal(a.Topics, b.Topics) &&
-		a.Pattern == b.Pattern && a.Assignor == b.Assignor && a.RebalanceTimeout == b.RebalanceTimeout
+		a.Pattern == b.Pattern && a.Assignor == b.Assignor && a.RebalanceTimeout == b.RebalanceTimeout &&
+		a.Classic.SessionTimeout == b.Classic.SessionTimeout && slices.EqualFunc(a.Classic.Protocols, b.Classic.Protocols, equalProtocols)
 }
 
 func sameCurrent(a, b *ConsumerMember) bool {
@@ -115,6 +116,10 @@ func memberRecord(id string, m *ConsumerMember) partlog.Record {
 	w.compact(m.Pattern)
 	w.int32(int32(m.RebalanceTimeout / ms))
 	w.compact(m.Assignor)
+	if m.classic() {
+		w.classicMember(&m.Classic)
+		return partlog.Record{Key: consumerKey(consumerMemberKey, id, m.ID), Value: string(w.bytes)}
+	}
 	return consumerRecord(consumerKey(consumerMemberKey, id, m.ID), w)
 }
 
@@ -178,6 +183,34 @@ func (r *recordReader) compact() string {
 		return r.take(n - 1)
 	}
 	return ""
+}
+
+// classicMember writes the tagged field of a member with the classic protocol (ClassicMemberMetadata).
+func (w *recordWriter) classicMember(m *ClassicMember) {
+	f := recordWriter{flexible: true}
+	f.int8(1) // it is there
+	f.int32(int32(m.SessionTimeout / ms))
+	f.length(len(m.Protocols))
+	for i := range m.Protocols {
+		f.text(m.Protocols[i].Name)
+		f.text(string(subscriptionBytes(&m.Protocols[i].Subscription)))
+		f.noTags()
+	}
+	f.noTags()
+	w.uvarint(1)
+	w.uvarint(0)
+	w.uvarint(uint64(len(f.bytes)))
+	w.bytes = append(w.bytes, f.bytes...)
+}
+
+func (r *recordReader) classicMember() ClassicMember {
+	r.int8()
+	m := ClassicMember{SessionTimeout: int64(r.int32()) * ms}
+	for n := r.length(); n > 0 && !r.bad; n-- {
+		m.Protocols = append(m.Protocols, GroupProtocol{Name: r.text(), Subscription: readSubscription(r.text())})
+		r.tags(nil)
+	}
+	return m
 }
 
 // topicPartitions writes partitions, which are in order, by their topics' ids.
@@ -314,6 +347,12 @@ func (m *ConsumerMember) replay(kind int16, r *recordReader) {
 			m.Topics = append(m.Topics, r.text())
 		}
 		m.Pattern, m.RebalanceTimeout, m.Assignor = r.compact(), int64(r.int32())*ms, r.compact()
+		m.Classic = ClassicMember{}
+		r.tags(func(tag uint64, field *recordReader) {
+			if tag == 0 {
+				m.Classic = field.classicMember()
+			}
+		})
 	case memberTargetKey:
 		m.Target = r.topicPartitions()
 	case memberCurrentKey:
@@ -335,8 +374,8 @@ func (m *ConsumerMember) replay(kind int16, r *recordReader) {
 func (s *State) consumerGroupLoaded(b *Broker, x *CoordinatorShard, g *Group) {
 	for i := range g.Consumer.Members {
 		m := &g.Consumer.Members[i]
-		m.ExpiresAt = s.Now + s.World.Broker.ConsumerGroups.SessionTimeoutMs*ms
-		if m.State == MemberUnrevoked {
+		m.ExpiresAt = s.Now + s.memberSession(m)
+		if m.State == MemberUnrevoked && !m.classic() {
 			m.RevokeBy = s.Now + m.RebalanceTimeout
 		}
 	}

@@ -22,6 +22,10 @@ func (s *State) validateConsumerCommit(c *ConsumerGroup, member string, epoch in
 	switch {
 	case m == nil:
 		return UNKNOWN_MEMBER_ID
+	case m.classic():
+		stale = ILLEGAL_GENERATION
+	}
+	switch {
 	case epoch == m.Epoch, s.mutant(CommitsAnyEpoch):
 		return NONE
 	case epoch > m.Epoch, txn, s.World.Rules.Without(LateCommits):
@@ -49,14 +53,10 @@ func groupTombstones(g *Group) []partlog.Record {
 	return nil
 }
 
-// leaveConsumerProtocol makes a group without members a classic one, which begins anew, when somebody joins it so; with
-// members it is refused.
+// leaveConsumerProtocol makes a group without members a classic one, which begins anew, when somebody joins it so.
 func (s *State) leaveConsumerProtocol(b *Broker, x *CoordinatorShard, g *Group) Code {
 	if !g.Consumer.On {
 		return NONE
-	}
-	if len(g.Consumer.Members) > 0 {
-		return INCONSISTENT_GROUP_PROTOCOL
 	}
 	if code := s.coordinatorAppend(b, x, s.ownBatch(b, groupTombstones(g)...), s.commitTimeout(), GroupStored{Group: g.ID}); code != NONE {
 		return code

@@ -179,7 +179,9 @@ func TestConsumerGroupProtocolChange(t *testing.T) {
 	}
 	g.expect("m1", m.beat(0, "", "orders"), "2 orders-0,1,2,3,4,5")
 	g.call(g.coordinatorNode(), OffsetCommitRequest{Group: g.id, Member: "m1", Generation: 2, Parts: []CommitPart{{Topic: "orders", Offset: 0}}})
+	g.World.Broker.ConsumerGroups.Migration.Policy = config.MigrationDisabled
 	g.expect("classic, with members", join(), INCONSISTENT_GROUP_PROTOCOL)
+	g.World.Broker.ConsumerGroups.Migration.Policy = config.MigrationBidirectional
 	g.expect("m1 leaves", m.beat(-1, "-"), "-1")
 	g.expect("classic, without", join(), MEMBER_ID_REQUIRED)
 	g.run(46_000 * ms)

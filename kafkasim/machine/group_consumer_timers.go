@@ -21,8 +21,10 @@ func (s *State) watchConsumerGroup(b *Broker, x *CoordinatorShard, g *Group) {
 	for i := range g.Consumer.Members {
 		m := &g.Consumer.Members[i]
 		at = min(at, m.ExpiresAt)
-		if m.RevokeBy != 0 {
-			at = min(at, m.RevokeBy)
+		for _, by := range [...]int64{m.RevokeBy, m.Classic.JoinBy, m.Classic.SyncBy} {
+			if by != 0 {
+				at = min(at, by)
+			}
 		}
 	}
 	if g.Consumer.ResolveAt != 0 {
@@ -39,11 +41,17 @@ func (s *State) consumerGroupDue(b *Broker, x *CoordinatorShard, g *Group) {
 	before := c.clone()
 	for i := len(c.Members) - 1; i >= 0; i-- {
 		m := &c.Members[i]
-		late := m.ExpiresAt <= s.Now && !s.mutant(SessionsNeverEnd)
-		if late || m.RevokeBy != 0 && m.RevokeBy <= s.Now && m.State == MemberUnrevoked {
+		switch {
+		case s.overdue(m) && s.downgrades(c, 0, m.ID):
+			if s.becomeClassic(b, x, g, before, GroupStored{Group: g.ID}, true, m.ID) == NONE {
+				return
+			}
+			m = &g.Consumer.Members[i]
+			m.ExpiresAt = s.Now + 1_000_000 // it is tried again
+		case s.overdue(m):
 			s.fenceConsumer(b, c, m.ID)
-		} else if m.ExpiresAt <= s.Now {
-			m.ExpiresAt = s.Now + s.World.Broker.ConsumerGroups.SessionTimeoutMs*ms
+		case m.ExpiresAt <= s.Now:
+			m.ExpiresAt = s.Now + s.memberSession(m)
 		}
 	}
 	if c.ResolveAt != 0 && c.ResolveAt <= s.Now {
@@ -54,8 +62,10 @@ func (s *State) consumerGroupDue(b *Broker, x *CoordinatorShard, g *Group) {
 		for i := range g.Consumer.Members { // it is tried again
 			m := &g.Consumer.Members[i]
 			m.ExpiresAt = max(m.ExpiresAt, s.Now+1_000_000)
-			if m.RevokeBy != 0 {
-				m.RevokeBy = max(m.RevokeBy, s.Now+1_000_000)
+			for _, by := range [...]*int64{&m.RevokeBy, &m.Classic.JoinBy, &m.Classic.SyncBy} {
+				if *by != 0 {
+					*by = max(*by, s.Now+1_000_000)
+				}
 			}
 		}
 		if g.Consumer.ResolveAt != 0 {
@@ -65,6 +75,13 @@ func (s *State) consumerGroupDue(b *Broker, x *CoordinatorShard, g *Group) {
 		s.consumerGroupMoved(b, g)
 	}
 	s.watchConsumerGroup(b, x, g)
+}
+
+// overdue tells whether a member's time is over: for its session, for giving partitions up, or as a classic one for joining
+// again and for its SyncGroup.
+func (s *State) overdue(m *ConsumerMember) bool {
+	is := func(by int64) bool { return by != 0 && by <= s.Now }
+	return m.ExpiresAt <= s.Now && !s.mutant(SessionsNeverEnd) || m.State == MemberUnrevoked && is(m.RevokeBy) || is(m.Classic.JoinBy) || is(m.Classic.SyncBy)
 }
 
 // askPatterns has the patterns of members looked at: new ones at once, the others when topics may have come or gone.

@@ -43,6 +43,10 @@ func (s *State) onJoinGroup(b *Broker, e Event, m JoinGroupRequest) {
 		return
 	}
 	g = x.addGroup(m.Group)
+	if g.Consumer.On && len(g.Consumer.Members) > 0 {
+		s.joinConsumerGroup(b, x, g, &m, &p)
+		return
+	}
 	if code := s.leaveConsumerProtocol(b, x, g); code != NONE {
 		fail(code, m.Member)
 		return

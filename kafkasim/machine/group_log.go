@@ -323,6 +323,8 @@ func (s *State) groupWritten(b *Broker, x *CoordinatorShard, then Payload, code 
 		s.groupAdministered(b, m, code)
 	case ConsumerHeartbeatStored:
 		s.consumerHeartbeatStored(b, m, code)
+	case ClassicJoinStored:
+		s.classicJoinStored(b, m, code)
 	case GroupStored:
 	}
 }

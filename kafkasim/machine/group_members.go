@@ -29,6 +29,9 @@ func (s *State) onSyncGroup(b *Broker, e Event, m SyncGroupRequest) {
 	if code == NONE {
 		if g = x.group(m.Group); g == nil {
 			code = UNKNOWN_MEMBER_ID
+		} else if g.Consumer.On {
+			s.answerParked(b, &p, s.syncConsumerGroup(b, x, g, &m))
+			return
 		} else if code = s.check(g, m.Member, m.Instance); code == NONE && m.Generation != g.Generation {
 			code = ILLEGAL_GENERATION
 		} else if code == NONE && g.State == GroupPreparingRebalance {
@@ -115,6 +118,9 @@ func (s *State) heartbeat(b *Broker, m *HeartbeatRequest) Code {
 	if g == nil {
 		return UNKNOWN_MEMBER_ID
 	}
+	if g.Consumer.On {
+		return s.heartbeatClassic(b, x, g, m)
+	}
 	if code := s.check(g, m.Member, m.Instance); code != NONE {
 		return code
 	}
@@ -135,6 +141,12 @@ func (s *State) heartbeat(b *Broker, m *HeartbeatRequest) Code {
 // onLeaveGroup takes members out at once (G-60).
 func (s *State) onLeaveGroup(b *Broker, e Event, m LeaveGroupRequest) {
 	x, code := s.groupShard(b, m.Group)
+	if code == NONE {
+		if g := x.group(m.Group); g != nil && g.Consumer.On {
+			s.reply(b, e.From, e.Conn, e.Correlation, s.leaveByClassic(b, x, g, &m))
+			return
+		}
+	}
 	r := LeaveGroupResponse{Error: code}
 	left := false
 	for i := range m.Members {

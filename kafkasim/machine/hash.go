@@ -126,13 +126,14 @@ type summed struct {
 	len int
 }
 
-// unused tells that a value belongs to share groups, to applications with transactions or to quotas of work, and that there
-// is nothing of them: such worlds have the hashes that they had before there were any.
+// unused tells that a value belongs to share groups, to applications with transactions, to quotas of work or to a change of
+// protocols with members, and that there is nothing of them: such worlds have the hashes that they had before there were any.
 func unused(v reflect.Value) bool {
 	switch v.Type() {
 	case reflect.TypeFor[WorkQuota](), reflect.TypeFor[MutationQuotas](), reflect.TypeFor[ThrottleTime]():
 		return v.IsZero()
-	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp]():
+	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp](),
+		reflect.TypeFor[ClassicMember](), reflect.TypeFor[config.Migration]():
 		return v.IsZero()
 	case reflect.TypeFor[config.ShareGroups]():
 		return v.Interface() == config.DefaultShareGroups

@@ -55,6 +55,7 @@ type JoinedMember struct {
 type SyncGroupRequest struct {
 	Group, Member, Instance string
 	Generation              int32
+	Protocol                string // the member's assignor; empty before version 5
 	Assignments             []MemberAssignment
 }
 

@@ -32,7 +32,7 @@ var payloadKinds = []Payload{
 	JoinGroupRequest{}, JoinGroupResponse{}, SyncGroupRequest{}, SyncGroupResponse{}, HeartbeatRequest{}, HeartbeatResponse{},
 	LeaveGroupRequest{}, LeaveGroupResponse{}, OffsetCommitRequest{}, OffsetCommitResponse{}, OffsetFetchRequest{}, OffsetFetchResponse{},
 	TxnOffsetCommitRequest{}, DeleteGroupRequest{}, DeleteGroupResponse{}, OffsetDeleteRequest{}, OffsetDeleteResponse{},
-	ConsumerGroupHeartbeatRequest{}, ConsumerGroupHeartbeatResponse{}, ConsumerHeartbeatStored{},
+	ConsumerGroupHeartbeatRequest{}, ConsumerGroupHeartbeatResponse{}, ConsumerHeartbeatStored{}, ClassicJoinStored{},
 	GroupTimer{}, OffsetExpiryTimer{}, AssignmentStored{}, GroupStored{}, StaticReplaced{}, OffsetsStored{}, GroupAdministered{},
 	CheckpointTimer{}, ShutdownTimer{}, NextRequest{}, SessionCheckTimer{}, MetadataFetchTimer{}, ElectionTimer{},
 }
