@@ -60,7 +60,7 @@ func (t *Txn) String() string {
 	if t.Pending != "" {
 		s += ", on its way to " + t.Pending
 	}
-	if t.Started >= 0 {
+	if t.Started >= 0 && !strings.HasPrefix(t.State, "Complete") {
 		s += ", since t=" + inMs(t.Started)
 	}
 	if len(t.Partitions) == 0 {
@@ -134,7 +134,7 @@ func (c *Cluster) Transactions() *Table {
 func (c *Cluster) DescribeTxn(id string) *Table {
 	x := c.Txn(id)
 	start, lasts := "None", "None"
-	if x.State == machine.TxnOngoing.String() {
+	if x.Started >= 0 { // Kafka keeps it after the end, until another producer comes
 		start, lasts = fmt.Sprint(x.Started/1000), fmt.Sprint((c.s.Now-x.Started)/1000)
 	}
 	var parts []string

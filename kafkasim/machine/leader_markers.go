@@ -113,7 +113,8 @@ type AbortTransaction struct {
 
 func (AbortTransaction) command() {}
 
-// abortTransaction writes the marker with the epochs that the log itself knows.
+// abortTransaction writes the marker with the epochs that the log itself knows; without any marker yet the
+// coordinator's is 0.
 func (s *State) abortTransaction(c AbortTransaction) Result {
 	res := Result{ID: -1, Error: NOT_LEADER_OR_FOLLOWER}
 	for i := range s.Brokers {
@@ -123,7 +124,7 @@ func (s *State) abortTransaction(c AbortTransaction) Result {
 			continue
 		}
 		k, _ := r.Log.Producer(c.ProducerID)
-		m := TxnMarker{ProducerID: c.ProducerID, ProducerEpoch: k.Epoch, CoordinatorEpoch: k.CoordinatorEpoch, Partitions: []TopicPartition{c.TP}}
+		m := TxnMarker{ProducerID: c.ProducerID, ProducerEpoch: k.Epoch, CoordinatorEpoch: max(k.CoordinatorEpoch, 0), Partitions: []TopicPartition{c.TP}}
 		part := s.appendMarker(b, &m, c.TP)
 		if res.Error = part.Result.Error; res.Error == NONE {
 			s.awaitCommit(b, DelayedProduce{From: NoNode, Deadline: s.Now + peerTimeout, Parts: []DelayedPart{part}, Then: Later{TxnMarkersWritten{[]int32{1}}}})

@@ -34,6 +34,7 @@ type Env struct {
 	C          *kafkasim.Cluster
 	Deliveries []Sent
 	kept       map[string]*kafkasim.Cluster // clusters that `fork` and `at` put aside
+	looked     int64                        // µs: up to where the blocks `messages` have told
 	checked    bool                         // the story has looked at the invariants itself
 }
 
@@ -106,6 +107,8 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return e.describe(args)
 	case "transactions": // transactions list | describe ID | describe-producers orders-0 | find-hanging: kafka-transactions.sh
 		return e.transactions(args)
+	case "messages": // messages [InitProducerId EndTxn]: what arrived since the last such block, with the answers
+		return e.messages(args), nil
 	case "quorum": // quorum: kafka-metadata-quorum.sh describe --status and --replication
 		return e.quorum(), nil
 	case "dump": // dump orders-0 [2] [short]: kafka-dump-log.sh --print-data-log, of the leader or of a broker
