@@ -15,6 +15,7 @@ type board struct {
 	partitions  []boardPartition
 	keys        *keyTable
 	clients     []boardClient
+	groups      []boardClient // consumer groups, whose positions are their committed offsets
 }
 
 type boardBroker struct {
@@ -195,16 +196,21 @@ func (b *board) broker(id int) *boardBroker {
 	return &b.brokers[len(b.brokers)-1]
 }
 
-func (b *board) client(id string) *boardClient {
-	for i := range b.clients {
-		if b.clients[i].id == id {
-			return &b.clients[i]
+func (b *board) client(id string) *boardClient { return b.reader(&b.clients, id) }
+
+func (b *board) group(id string) *boardClient { return b.reader(&b.groups, id) }
+
+// reader finds a client or a group in its list, or adds it.
+func (b *board) reader(list *[]boardClient, id string) *boardClient {
+	for i := range *list {
+		if (*list)[i].id == id {
+			return &(*list)[i]
 		}
 	}
 	c := boardClient{id: id, positions: make([]int64, len(b.partitions))}
 	for i := range c.positions {
 		c.positions[i] = -1
 	}
-	b.clients = append(b.clients, c)
-	return &b.clients[len(b.clients)-1]
+	*list = append(*list, c)
+	return &(*list)[len(*list)-1]
 }

@@ -41,6 +41,8 @@ func (b *board) apply(c *view.Change) {
 		b.broker(c.Broker).fenced = c.A == 1
 	case view.ControllerState:
 		b.applyController(c)
+	case view.OffsetCommitted:
+		b.group(c.Client).moveTo(c.Partition, c.A)
 	}
 	if client := b.clientOf(c); client != nil {
 		b.applyClient(client, c)

@@ -37,6 +37,23 @@ func grouped() *world {
 	return w.at(50)
 }
 
+// The lag of a group is counted from its committed offsets, as kafka-consumer-groups.sh does.
+func TestLagOfAGroup(t *testing.T) {
+	w := grouped()
+	w.at(36).add(view.Change{Kind: view.OffsetCommitted, Client: "shop", Broker: 1, Partition: 1, A: 0})
+	w.at(40).add(view.Change{Kind: view.OffsetCommitted, Client: "shop", Broker: 1, Partition: 1, A: 1})
+	p := Lag(w.at(50), "shop")
+	if want := "orders-1: log end 2, high watermark 2, shop committed 1 (1 record behind the high watermark)."; !strings.Contains(p.String(), want) {
+		t.Errorf("no %q in %s", want, p)
+	}
+	s := curveOf(t, p)
+	got := fmt.Sprint(s.named(t, "committed by shop", 0).Points, s.named(t, "committed by shop", 1).Points)
+	if want := "[[36 0] [40 1] [50 1]] [[36 2] [40 1] [50 1]]"; got != want {
+		t.Errorf("committed and behind: %s, want %s", got, want)
+	}
+	refused(t, `charts.Lag: no consumer or group "shops" - did you mean "shop"?`, func() { Lag(w, "shops") })
+}
+
 // The assignment says who had what, when: bars add up to the ownerships of the trace.
 func TestAssignmentShowsWhoOwnsWhat(t *testing.T) {
 	p := Assignment(grouped())

@@ -10,13 +10,18 @@ import (
 
 // Lag draws where consumers stand: for each partition that one of them reads, the log end and the high
 // watermark of the leader, and the position of each consumer. The gap between a position and the high
-// watermark is what the consumer may still read; records above it cannot be read yet. Without consumer
-// ids it draws all of them. Two more panels sum up how many records each consumer is behind, and by how much
+// watermark is what the consumer may still read; records above it cannot be read yet. A name may also be that of a
+// consumer group: then its committed offsets are drawn, from which kafka-consumer-groups.sh computes its lag. Without
+// names it draws all consumers. Two more panels sum up how many records each one is behind, and by how much
 // time: how long the oldest record that it may read has been waiting.
-func Lag(src view.Source, consumer ...string) *Picture {
+func Lag(src view.Source, consumerOrGroup ...string) *Picture {
 	now, trace := look("Lag", src)
-	names := consumersOf(now, consumer)
-	l := &lagChart{trace: trace, names: names}
+	readers := readersOf(now, consumerOrGroup)
+	names := make([]string, len(readers))
+	for i, r := range readers {
+		names[i] = r.name
+	}
+	l := &lagChart{trace: trace, readers: readers}
 	l.appends()
 	b := curveOver(trace, l.sample)
 	spec := &CurveSpec{Title: "Lag of " + listing(names), YLabel: "offset", Panels: []Panel{}, Series: []Series{}}
@@ -52,34 +57,54 @@ func Lag(src view.Source, consumer ...string) *Picture {
 	return newCurve(spec, max(90, 210-40*(len(spec.Panels)-1)), alt)
 }
 
-// consumersOf resolves consumer ids: all when none is given.
-func consumersOf(now *view.Cluster, ids []string) []string {
-	var known []string
-	for _, c := range now.Consumers {
-		known = append(known, c.ID)
-	}
-	for _, id := range ids {
-		if !slices.Contains(known, id) {
-			unknown("Lag", "consumer", id, known)
-		}
-	}
-	if len(known) == 0 {
-		wrong("charts.Lag: this cluster has no consumers yet; make one with NewConsumer, and let it Poll")
-	}
-	if len(ids) > 0 {
-		return ids
-	}
-	return known
+// reader is whose lag is drawn: a consumer by its position, or a group by its committed offsets.
+type reader struct {
+	name  string
+	group bool
 }
 
-// lagChart collects the curves, by partition and by consumer.
+// curve names the curve of a reader.
+func (r reader) curve() string {
+	if r.group {
+		return "committed by " + r.name
+	}
+	return "position of " + r.name
+}
+
+// readersOf resolves names: of consumers, or else of groups; all consumers when none is given.
+func readersOf(now *view.Cluster, names []string) []reader {
+	var consumers, groups []string
+	for _, c := range now.Consumers {
+		consumers = append(consumers, c.ID)
+	}
+	for i := range now.Groups {
+		groups = append(groups, now.Groups[i].ID)
+	}
+	if len(consumers)+len(groups) == 0 {
+		wrong("charts.Lag: this cluster has no consumers yet; make one with NewConsumer, and let it Poll")
+	}
+	if len(names) == 0 {
+		names = consumers
+	}
+	var readers []reader
+	for _, name := range names {
+		isConsumer := slices.Contains(consumers, name)
+		if !isConsumer && !slices.Contains(groups, name) {
+			unknown("Lag", "consumer or group", name, append(consumers, groups...))
+		}
+		readers = append(readers, reader{name, !isConsumer})
+	}
+	return readers
+}
+
+// lagChart collects the curves, by partition and by reader.
 type lagChart struct {
 	trace     *view.Trace
-	names     []string
+	readers   []reader
 	ends, hws []steps
 	positions [][]steps
 
-	records, millis []steps            // by consumer
+	records, millis []steps            // by reader
 	appended        map[int][][2]int64 // partition: (offset, µs) of the leader's appends
 }
 
@@ -88,7 +113,7 @@ func (l *lagChart) sample(b *board, at int64) {
 		n := len(b.partitions)
 		l.ends, l.hws, l.positions = make([]steps, n), make([]steps, n), make([][]steps, n)
 		for i := range l.positions {
-			l.positions[i] = make([]steps, len(l.names))
+			l.positions[i] = make([]steps, len(l.readers))
 		}
 	}
 	for i := range b.partitions {
@@ -97,21 +122,22 @@ func (l *lagChart) sample(b *board, at int64) {
 			l.hws[i].add(at, log.hw)
 		}
 	}
-	for c := range b.clients {
-		k := slices.Index(l.names, b.clients[c].id)
-		if k < 0 {
-			continue
+	for k, r := range l.readers {
+		find := b.client
+		if r.group {
+			find = b.group
 		}
-		for i, offset := range b.clients[c].positions {
+		stands := find(r.name)
+		for i, offset := range stands.positions {
 			if offset >= 0 {
 				l.positions[i][k].add(at, offset)
 			}
 		}
-		l.sumUp(b, &b.clients[c], k, at)
+		l.sumUp(b, stands, k, at)
 	}
 }
 
-// read says whether one of the consumers ever had a position there.
+// read says whether one of the readers ever had a position there.
 func (l *lagChart) read(partition int) bool {
 	if l.positions == nil {
 		return false
@@ -131,8 +157,8 @@ func (l *lagChart) panel(spec *CurveSpec, i int) {
 	add("log end", 5, LineDotted, &l.ends[i])
 	add("high watermark", 0, LineDashed, &l.hws[i])
 	others := []int{2, 3, 1, 4} // not the colours of the two above
-	for c := range l.names {
-		add("position of "+l.names[c], others[c%len(others)], LineSolid, &l.positions[i][c])
+	for c := range l.readers {
+		add(l.readers[c].curve(), others[c%len(others)], LineSolid, &l.positions[i][c])
 	}
 }
 
@@ -140,9 +166,13 @@ func (l *lagChart) tell(b *board, i int) string {
 	end, _ := l.ends[i].last()
 	hw, _ := l.hws[i].last()
 	text := fmt.Sprintf("%s: log end %d, high watermark %d", nameOf(l.trace, i), end, hw)
-	for c, name := range l.names {
+	for c, r := range l.readers {
 		if at, ok := l.positions[i][c].last(); ok {
-			text += fmt.Sprintf(", %s at %d (%s behind the high watermark)", name, at, count(max(hw-at, 0), "record", "records"))
+			verb := "at"
+			if r.group {
+				verb = "committed"
+			}
+			text += fmt.Sprintf(", %s %s %d (%s behind the high watermark)", r.name, verb, at, count(max(hw-at, 0), "record", "records"))
 		}
 	}
 	return text + "."

@@ -22,7 +22,7 @@ func (l *lagChart) appends() {
 			l.appended[c.Partition] = append(list, [2]int64{c.A, c.At})
 		}
 	}
-	l.records, l.millis = make([]steps, len(l.names)), make([]steps, len(l.names))
+	l.records, l.millis = make([]steps, len(l.readers)), make([]steps, len(l.readers))
 }
 
 // writtenAt is when the record at an offset was written, -1 when that is not known.
@@ -38,7 +38,7 @@ func (l *lagChart) writtenAt(partition int, offset int64) int64 {
 	return list[at][1]
 }
 
-// sumUp adds a moment to the two curves of a consumer.
+// sumUp adds a moment to the two curves of a reader.
 func (l *lagChart) sumUp(b *board, client *boardClient, k int, at int64) {
 	behind, oldest, reads := int64(0), at, false
 	for i, position := range client.positions {
@@ -67,16 +67,16 @@ func (l *lagChart) behind(spec *CurveSpec) string {
 	for what, curves := range [][]steps{l.records, l.millis} {
 		k := len(spec.Panels)
 		spec.Panels = append(spec.Panels, Panel{Label: [...]string{"records behind the high watermark", "ms that the oldest unread waits"}[what]})
-		for c := range l.names {
+		for c := range l.readers {
 			if s := &curves[c]; len(s.points) > 0 && len(spec.Series) < maxSeries {
-				spec.Series = append(spec.Series, Series{Name: clip("position of " + l.names[c]), Panel: k, Colour: others[c%len(others)], Line: LineSolid, Points: s.until(l.trace.To)})
+				spec.Series = append(spec.Series, Series{Name: clip(l.readers[c].curve()), Panel: k, Colour: others[c%len(others)], Line: LineSolid, Points: s.until(l.trace.To)})
 			}
 		}
 	}
-	for c, name := range l.names {
+	for c, r := range l.readers {
 		if records, ok := l.records[c].last(); ok {
 			most, late := highestOf(&l.records[c]), highestOf(&l.millis[c])
-			parts = append(parts, fmt.Sprintf("%s is %s behind at the end, at most %d and %s ms", name, count(records, "record", "records"), most, number(float64(late))))
+			parts = append(parts, fmt.Sprintf("%s is %s behind at the end, at most %d and %s ms", r.name, count(records, "record", "records"), most, number(float64(late))))
 		}
 	}
 	if len(parts) == 0 {

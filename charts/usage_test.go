@@ -34,7 +34,7 @@ func TestMistakesAreAnsweredWithASentence(t *testing.T) {
 		{func() { HighWatermark(w, "order") }, `charts.HighWatermark: no topic "order" - did you mean "orders"?`},
 		{func() { ISRSize(w, "payments") }, `charts.ISRSize: no topic "payments"; this cluster has "orders"`},
 		{func() { Cluster(empty, "orders") }, `charts.Cluster: no topic "orders"; this cluster has no topics yet`},
-		{func() { Lag(w, "Reader") }, `charts.Lag: no consumer "Reader" - did you mean "reader"?`},
+		{func() { Lag(w, "Reader") }, `charts.Lag: no consumer or group "Reader" - did you mean "reader"?`},
 		{func() { Lag(empty) }, "charts.Lag: this cluster has no consumers yet; make one with NewConsumer, and let it Poll"},
 		{func() { Cluster(w).WithID("No!") }, `charts: id "No!"; want 1 to 40 of a-z, 0-9 and -`},
 		{func() { Cluster(broken{}) }, "charts.Cluster: this charts.broken has no view or no trace to draw from"},

@@ -46,7 +46,7 @@ func (c *Cluster) Groups() []string {
 func (c *Cluster) viewGroup(id string) (*view.Group, machine.Code) {
 	g, b := c.s.GroupAt(id)
 	switch {
-	case b == nil:
+	case b == nil && c.s.HasGroups():
 		return nil, machine.COORDINATOR_NOT_AVAILABLE
 	case g == nil || !c.s.Known(b, g):
 		return nil, machine.GROUP_ID_NOT_FOUND

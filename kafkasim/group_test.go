@@ -200,6 +200,9 @@ func TestGroupAdministration(t *testing.T) {
 	if r := c.DeleteGroup("nosuch"); r.Error != "GROUP_ID_NOT_FOUND" {
 		t.Errorf("%v", r)
 	}
+	if g := New(World{}).Group("shop"); g.Error != "GROUP_ID_NOT_FOUND" {
+		t.Errorf("before there is any group: %v", g)
+	}
 	if again := c.Fork(); again.Hash() != c.Hash() {
 		t.Error("a fork differs")
 	}

@@ -71,6 +71,10 @@ func (s *State) CoordinatorOf(group string) NodeID {
 	return ps[CoordinatorPartition(group, int32(len(ps)))].Leader
 }
 
+// HasGroups tells whether the topic of groups exists. Who asks for a group before it does makes the brokers create it,
+// and then hears that there is no such group (KafkaApis.handleFindCoordinatorRequest).
+func (s *State) HasGroups() bool { return s.Metadata().topic(ConsumerOffsetsTopic) >= 0 }
+
 // GroupAt is a group as its coordinator has it; nil when nobody coordinates it or there is none.
 func (s *State) GroupAt(id string) (*Group, *Broker) {
 	b := s.broker(s.CoordinatorOf(id))
