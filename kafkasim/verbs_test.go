@@ -142,9 +142,11 @@ type verb struct {
 func verbs() []verb {
 	var list []verb
 	for name, on := range map[string]func(*chance, *Cluster) any{
-		"Cluster":   func(_ *chance, c *Cluster) any { return c },
-		"Broker":    func(r *chance, c *Cluster) any { return c.Broker(1 + r.below(3)) },
-		"Producer":  func(r *chance, c *Cluster) any { return c.Producer([]string{"checkout", "dead", "payments"}[r.below(3)]) },
+		"Cluster": func(_ *chance, c *Cluster) any { return c },
+		"Broker":  func(r *chance, c *Cluster) any { return c.Broker(1 + r.below(3)) },
+		"Producer": func(r *chance, c *Cluster) any {
+			return c.Producer([]string{"checkout", "dead", "payments"}[r.below(3)])
+		},
 		"Consumer":  func(r *chance, c *Cluster) any { return c.Consumer([]string{"reader", "closed"}[r.below(2)]) },
 		"Topic":     func(_ *chance, c *Cluster) any { return c.Topic("returns") },
 		"Partition": func(_ *chance, c *Cluster) any { return c.Partition("returns", 0) },
