@@ -101,6 +101,8 @@ func sayClient(c *view.Change, partition string) string {
 		return fmt.Sprintf("%s gives up %s to %s: %s.", c.Client, count(c.A, "record", "records"), partition, c.Text)
 	case view.Retried:
 		return fmt.Sprintf("%s will send %s to %s again: %s.", c.Client, count(c.A, "record", "records"), partition, c.Text)
+	case view.StaleZkVersion:
+		return fmt.Sprintf("Broker %d cannot change the ISR of %s: its zkVersion is %d, ZooKeeper's is %d.", c.Broker, partition, c.A, c.B)
 	case view.Refused:
 		return fmt.Sprintf("Broker %d refuses a request for %s: %s.", c.Broker, partition, c.Text)
 	case view.Consumed:

@@ -47,6 +47,8 @@ func (c *Cluster) words(n *note) string {
 		return fmt.Sprintf("broker %d: %s high watermark %d -> %d", n.broker, p, n.b, n.a)
 	case view.LogStart:
 		return fmt.Sprintf("broker %d: %s log start %d -> %d", n.broker, p, n.b, n.a)
+	case view.StaleZkVersion:
+		return fmt.Sprintf("broker %d: %s: Cached zkVersion [%d] not equal to that in zookeeper, skip updating ISR", n.broker, p, n.a)
 	case view.Refused:
 		if n.partition < 0 {
 			return fmt.Sprintf("broker %d: refused, %s", n.broker, n.text())

@@ -49,7 +49,7 @@ var shared = []string{
 	".Share.Sessions[].Parts", ".Jobs[].Request.Parts", ".Jobs[].Request.Forgotten", ".Request.Acks", ".Calls[].Request.Batches", ".Calls[].Undo", ".Consumers[].Topics",
 	".Consumers[].Told", ".Consumers[].Assigned", ".Links[].Known", ".Links[].Sent", ".Results", ".Poll.Rows", ".How.Release", ".How.Reject", ".Book[].Done", ".Groups[].Ready",
 	".Members[].Topics", ".Members[].Parts", ".Members[].Target", ".States[].Batches",
-	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Quotas", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
+	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Quotas", ".Unheard.Changes", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 
 // A clone is whole, and shares nothing that a step may change: every slice of State is filled by

@@ -30,6 +30,7 @@ type Controller struct {
 	Sessions  []BrokerSession // by broker id, from 1
 	Deferred  []DeferredReply // answers that wait for the commit, in order
 	Mutations MutationQuotas
+	Pause     ControllerPause
 	Parked    []ParkedMetadataFetch
 	WakeAt    int64 // µs: when MetadataFetchTimer is due, 0 for none
 	Observers []Observer

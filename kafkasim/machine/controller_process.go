@@ -36,7 +36,7 @@ func (s *State) applyController(cmd Command) Result {
 		s.startController(s.controller(cmd.Controller))
 	case PauseController:
 		if c := s.controller(cmd.Controller); c.Running && !c.Paused {
-			c.Paused = true
+			c.Paused, c.Pause = true, ControllerPause{max(s.Now, 1)}
 			s.noteController(c, "PAUSED")
 		}
 	case ResumeController:
@@ -51,7 +51,7 @@ func (s *State) crashController(c *Controller) {
 		return
 	}
 	backlog, conns := c.Backlog, c.Conns
-	c.Running, c.Paused, c.Active = false, false, false
+	c.Running, c.Paused, c.Active, c.Pause = false, false, false, ControllerPause{}
 	c.Backlog, c.Conns, c.Deferred, c.Parked, c.Observers, c.WakeAt, c.Sessions = nil, nil, nil, nil, nil, 0, nil
 	for _, x := range conns {
 		s.send(c.ID, x.Node, x.ID, 0, Disconnected{})
@@ -108,11 +108,15 @@ func (s *State) resumeController(c *Controller) {
 		return
 	}
 	c.Paused = false
+	zombie, before := s.outlivedSession(c), c.Image.clone()
 	backlog := c.Backlog
 	c.Backlog = nil
 	s.noteController(c, c.Quorum.State.String())
 	for _, e := range backlog {
 		s.controllerEvent(e)
+	}
+	if zombie {
+		s.writeAgain(c, &before)
 	}
 	s.pollQuorum(c)
 }

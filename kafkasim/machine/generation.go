@@ -23,6 +23,7 @@ const (
 	FetchFencing
 	ExpandFromEpochStart
 	OutOfRangeNotFatal
+	ControllerFencing
 	MonotonicLatest
 	MemberIDRequired
 	PositionValidation

@@ -126,11 +126,12 @@ type summed struct {
 	len int
 }
 
-// unused tells that a value belongs to share groups, to applications with transactions, to quotas of work or to a change of
-// protocols with members, and that there is nothing of them: such worlds have the hashes that they had before there were any.
+// unused tells that a value belongs to a part of Kafka of which there is nothing in a world: such worlds have the hashes that
+// they had before that part was there.
 func unused(v reflect.Value) bool {
 	switch v.Type() {
-	case reflect.TypeFor[WorkQuota](), reflect.TypeFor[MutationQuotas](), reflect.TypeFor[ThrottleTime]():
+	case reflect.TypeFor[WorkQuota](), reflect.TypeFor[MutationQuotas](), reflect.TypeFor[ThrottleTime](),
+		reflect.TypeFor[ControllerPause](), reflect.TypeFor[Unheard](), reflect.TypeFor[UnheardChanges]():
 		return v.IsZero()
 	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp](),
 		reflect.TypeFor[ClassicMember](), reflect.TypeFor[config.Migration]():

@@ -47,6 +47,7 @@ type MetadataRecord struct {
 	Quota     Quota
 	Leader    NodeID // LeaderChange: who began to lead the quorum
 	Epoch     int32  // of the quorum, in which the record was appended
+	Unheard   Unheard
 }
 
 // BrokerRegistration is one broker as the metadata log has it (Kafka's BrokerRegistration).
@@ -103,6 +104,7 @@ type Image struct {
 	Topics  []TopicImage         // by creation
 	Quotas  []Quota              // by their first record; immutable
 	NextID  int64                // first producer id of the next block
+	Unheard UnheardChanges
 	// Uncapped is the older rule for the minimum ISR (CappedMinISR): the property counts as it is.
 	Uncapped bool
 	Shared   Shared // Brokers and Topics may be another image's too

@@ -78,7 +78,16 @@ func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
 	var changed []TopicPartition
 	for i := range m.Records {
 		r := &m.Records[i]
+		if r.Unheard.Yes {
+			b.Image.skip(r)
+			continue
+		}
 		b.Image.apply(r)
+		if r.Kind == RegisterBrokerRecord && r.Broker.ID == b.ID { // a broker that starts is told everything
+			for _, tp := range b.Image.hearAll() {
+				changed = addChanged(changed, tp)
+			}
+		}
 		switch r.Kind {
 		case PartitionRecord, PartitionChangeRecord:
 			changed = addChanged(changed, r.TP)

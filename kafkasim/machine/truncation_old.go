@@ -142,6 +142,7 @@ func (s *State) writeISR(b *Broker, r *Replica, change ISRChange) {
 	}
 	reg := ctl.Image.partition(r.TP)
 	if reg.PartitionEpoch != r.PartitionEpoch || reg.LeaderEpoch != r.LeaderEpoch {
+		s.staleZkVersion(b, r, reg.PartitionEpoch)
 		return
 	}
 	c := s.change(ctl, r.TP)

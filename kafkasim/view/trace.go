@@ -50,6 +50,7 @@ const (
 	CommitFailed                     // Client's commit or poll failed: Text the exception
 	Processed                        // Client's application has processed records of Partition: A first offset, B behind the last
 	ControllerState                  // controller A is in Text, its state in the quorum, "ACTIVE", "PAUSED" or "CRASHED": B epoch, C leader (-1 none)
+	StaleZkVersion                   // Broker could not write the ISR of Partition to ZooKeeper: A its cached zkVersion, B the one there
 )
 
 // Change is one change of something that a learner can see.
