@@ -15,6 +15,7 @@ type oldRule struct {
 	breaks  []int
 	kafka   string // a version in which it does; "" for the newest, with this rule alone
 	seed    uint64 // of the first schedule that shows it
+	groups  bool   // the schedules are those with a group
 }
 
 // oldRules are the rules that break invariants, each by the switch that is off. Whatever else breaks under older
@@ -44,6 +45,8 @@ var oldRules = []oldRule{
 	// What is committed then is not on those who left the ISR and are eligible all the same: the
 	// two rules came together, in 3.7 and 4.0 (KIP-966), and need each other.
 	{without: "strict.min.isr", elr: true, breaks: []int{9, 10, 11, 12, 13, 14}, seed: 2454},
+	// A member's claim of partitions that it had in an earlier generation counts: two members have one, and process it.
+	{without: "owned.generation", breaks: []int{40, 43, 44, 49}, groups: true, kafka: "2.8", seed: 585},
 }
 
 // excused tells whether an invariant may break by the rules of a schedule's world.
@@ -65,7 +68,11 @@ func TestOldRulesBreakInvariants(t *testing.T) {
 			begin := time.Now()
 			for i := range uint64(8000) {
 				seed := r.seed + i
-				s := drawSchedule(draws(seed))
+				draw := drawSchedule
+				if r.groups {
+					draw = drawGroupSchedule
+				}
+				s := draw(draws(seed))
 				s.world.kafka, s.world.without, s.world.controllers = r.kafka, r.without, 1
 				s.world.elr = s.world.elr || r.elr
 				switch f := s.outcome(machine.NoMutant); {

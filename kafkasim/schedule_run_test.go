@@ -20,6 +20,7 @@ type running struct {
 	large     bool // some values are, so that segments fill
 	compacts  bool
 	wiped     bool // a disk was lost
+	group     grouped
 }
 
 var largeValue = strings.Repeat("x", 400_000)
@@ -70,10 +71,13 @@ func (s *schedule) outcome(m machine.Mutant) (f *failure) {
 	if v := r.s.Check(); len(v) > 0 {
 		return &failure{v[0].Invariant, "Watch did not see: " + v[0].String(), r.Cluster}
 	}
-	if s.world.seed%8 == 0 {
-		return r.calmDown()
+	if s.world.seed%8 != 0 {
+		return nil
 	}
-	return nil
+	if f := r.calmDown(); f != nil {
+		return f
+	}
+	return r.groupUnwell()
 }
 
 // play runs a schedule to its end and returns the cluster.
@@ -103,6 +107,7 @@ func (r *running) setUp(s *schedule) {
 	}
 	r.reader = r.NewConsumer("c", Config{"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}).Assign("t")
 	r.RunFor(ms(5))
+	r.setUpGroup(s)
 }
 
 func (r *running) broken() *failure {
@@ -160,12 +165,14 @@ func (r *running) newDisks() {
 // And a change of min.insync.replicas clears who is eligible and the last known leader (a ClearElrRecord does, in
 // TopicDelta.maybeClearElr): a partition with an empty ISR at that moment has nobody left to wait for (R3.16).
 func (r *running) sacrifice() {
-	for i := range r.Topic("t").Partitions {
-		reg := &r.s.Metadata().Topics[0].Partitions[i]
-		stranded := len(reg.ISR)+len(reg.ELR)+len(reg.LastKnownELR) == 0
-		if (r.wiped || stranded) && reg.Leader == machine.NoNode {
-			r.ElectUnclean("t", i)
-			r.RunFor(ms(500))
+	for _, name := range append([]string{"t"}, r.groupTopics()...) {
+		for i := range r.s.Metadata().Topics[r.findTopic(name)].Partitions {
+			reg := &r.s.Metadata().Topics[r.findTopic(name)].Partitions[i]
+			stranded := len(reg.ISR)+len(reg.ELR)+len(reg.LastKnownELR) == 0
+			if (r.wiped || stranded) && reg.Leader == machine.NoNode {
+				r.ElectUnclean(name, i)
+				r.RunFor(ms(500))
+			}
 		}
 	}
 }
@@ -289,6 +296,10 @@ func (r *running) act(o op) {
 	case opTopic:
 		r.another(o)
 	default:
+		if o.kind >= opMember {
+			r.actOnGroup(o)
+			return
+		}
 		r.actOnBroker(o)
 	}
 }

@@ -28,6 +28,7 @@ type shape struct {
 	kafka, without                            string // the version, "" for the default; a switch that is off, "" for none
 	cleanup                                   int    // of cleanups
 	dirs                                      int    // log directories of a broker
+	group                                     groupShape
 }
 
 // op is one thing that is done; what a, b and n mean depends on the kind. A broker 0 is whoever leads.
@@ -195,6 +196,7 @@ func (w *shape) config() World {
 	if w.cleanup > 0 {
 		conf["log.retention.check.interval.ms"], conf["log.cleaner.backoff.ms"] = 70, 50
 	}
+	w.group.config(w, conf)
 	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Controllers: w.controllers,
 		LogDirs: w.dirs, Kafka: w.kafka, Switches: switches}
 }

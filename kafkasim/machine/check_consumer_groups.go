@@ -1,5 +1,7 @@
 package machine
 
+import "slices"
+
 // consumerGroups is invariant 45, for groups with the consumer protocol: at their coordinator no partition is held by two
 // members, whatever is under way; a member has nothing that its coordinator does not know it to have; and the three
 // epochs follow each other.
@@ -23,14 +25,10 @@ func (c *checker) consumerGroups() {
 
 func (c *checker) consumerGroup(b *Broker, g *Group) {
 	m := g.Consumer.Members
+	c.held(g)
 	c.require(g.Consumer.AssignmentEpoch <= g.Consumer.Epoch, 45, "group %s: a target of epoch %d in epoch %d", g.ID, g.Consumer.AssignmentEpoch, g.Consumer.Epoch)
 	for i := range m {
 		c.require(m[i].Epoch <= g.Consumer.AssignmentEpoch, 45, "group %s: %s is in epoch %d, the target in %d", g.ID, m[i].ID, m[i].Epoch, g.Consumer.AssignmentEpoch)
-		for _, tp := range m[i].Holds() {
-			for j := range m[:i] {
-				c.require(!m[j].holds(tp), 45, "group %s: %v is held by %s and %s", g.ID, tp, m[j].ID, m[i].ID)
-			}
-		}
 	}
 	for i := range c.s.Consumers {
 		y := &c.s.Consumers[i]
@@ -42,5 +40,24 @@ func (c *checker) consumerGroup(b *Broker, g *Group) {
 			has := part.TP.Topic < 0 || b.Image.partition(part.TP) == nil || p.holds(part.TP)
 			c.require(has, 45, "group %s: %s has %v, and its coordinator does not know it", g.ID, y.Name, part.TP)
 		}
+	}
+}
+
+// held: no partition is held by two members.
+func (c *checker) held(g *Group) {
+	type holder struct {
+		tp TopicPartition
+		by int
+	}
+	var all []holder
+	for i := range g.Consumer.Members {
+		for _, tp := range g.Consumer.Members[i].Holds() {
+			all = append(all, holder{tp, i})
+		}
+	}
+	slices.SortFunc(all, func(a, b holder) int { return compareTP(a.tp, b.tp) })
+	for i := 1; i < len(all); i++ {
+		a, b := all[i-1], all[i]
+		c.require(a.tp != b.tp || a.by == b.by, 45, "group %s: %v is held by %s and %s", g.ID, a.tp, g.Consumer.Members[a.by].ID, g.Consumer.Members[b.by].ID)
 	}
 }

@@ -30,7 +30,7 @@ func (c *checker) firstOf(group string) int {
 
 // assignment: what the coordinator hands out in a generation has one owner each.
 func (c *checker) assignment(g *Group) {
-	if g.State != GroupStable || !c.s.World.Rules.On(OwnedGeneration) {
+	if g.State != GroupStable {
 		return
 	}
 	var all []NamedPartition
@@ -43,9 +43,10 @@ func (c *checker) assignment(g *Group) {
 }
 
 // owners: of the members that are in one generation only one has a partition. Two processes with one instance id are one
-// member; the earlier has not heard yet that it is fenced (G-74).
+// member; the earlier has not heard yet that it is fenced (G-74). A group whose records were lost counts its generations
+// from the beginning.
 func (c *checker) owners(group string) {
-	if !c.s.World.Rules.On(OwnedGeneration) {
+	if !c.s.cleanOffsets(group) {
 		return
 	}
 	type owner struct {
@@ -65,75 +66,5 @@ func (c *checker) owners(group string) {
 			c.require(other < 0 || o.instance != "" && all[other].instance == o.instance, 40, "group %s, generation %d: %s-%d has two owners", group, o.generation, p.Topic, p.Partition)
 			all = append(all, o)
 		}
-	}
-}
-
-// applications: when all of a group's applications commit what they have processed, nothing below the committed offset
-// is left out (43); when all commit before they process, nothing is processed twice (44). A commit by hand, and an
-// election that loses commits, end that.
-func (c *checker) applications(group string) {
-	var done []Processed
-	modes := [3]int{}
-	for i := range c.s.Consumers {
-		x := &c.s.Consumers[i]
-		if x.Config.Member.GroupID != group {
-			continue
-		}
-		if x.Group.ByHand || x.Config.Member.EnableAutoCommit || x.App.How.PollTimeout == 0 {
-			return
-		}
-		modes[x.App.How.Mode]++
-		done = append(done, x.App.Done...)
-	}
-	if !c.cleanOffsets(group) {
-		return
-	}
-	slices.SortFunc(done, func(a, b Processed) int {
-		if a.TP != b.TP {
-			return comparePart(ConsumerPart{TP: a.TP}, ConsumerPart{TP: b.TP})
-		}
-		return int(a.From - b.From)
-	})
-	switch {
-	case modes[CommitAfter] > 0 && modes[CommitBefore]+modes[CommitNever] == 0:
-		c.leftOut(group, done)
-	case modes[CommitBefore] > 0 && modes[CommitAfter]+modes[CommitNever] == 0:
-		for i := 1; i < len(done); i++ {
-			a, b := &done[i-1], &done[i]
-			c.require(a.TP != b.TP || a.To <= b.From, 44, "group %s: %v offset %d was processed twice", group, a.TP, b.From)
-		}
-	}
-}
-
-// cleanOffsets tells whether the group's partition of __consumer_offsets has lost nothing.
-func (c *checker) cleanOffsets(group string) bool {
-	t := c.s.decided().topic(ConsumerOffsetsTopic)
-	if t < 0 {
-		return false
-	}
-	n := int32(len(c.s.decided().Topics[t].Partitions))
-	return c.s.clean(TopicPartition{t, CoordinatorPartition(group, n)})
-}
-
-// leftOut is invariant 43, for runs sorted by partition and offset.
-func (c *checker) leftOut(group string, done []Processed) {
-	g, b := c.s.GroupAt(group)
-	if g == nil {
-		return
-	}
-	for i := 0; i < len(done); {
-		tp, from, to := done[i].TP, done[i].From, done[i].To
-		for i++; i < len(done) && done[i].TP == tp && done[i].From <= to; i++ {
-			to = max(to, done[i].To)
-		}
-		topic := c.s.topicName(tp.Topic)
-		v := c.s.Stable(b, g, topic, tp.Partition)
-		if next := i < len(done) && done[i].TP == tp; v == nil || !next || !c.s.clean(tp) {
-			if v != nil && c.s.clean(tp) && !next {
-				c.require(v.Offset <= to, 43, "group %s: %v is committed up to %d, processed from %d to %d", group, tp, v.Offset, from, to)
-			}
-			continue
-		}
-		c.require(v.Offset <= to, 43, "group %s: %v is committed up to %d, and offsets %d to %d are not processed", group, tp, v.Offset, to, done[i].From-1)
 	}
 }

@@ -170,7 +170,7 @@ func (s *State) giveUpParts(c *Consumer, gone, kept []NamedPartition) bool {
 	if c.Config.Member.EnableAutoCommit && s.Now < m.PrepareTo && !s.commitBeforeJoin(c) {
 		return false
 	}
-	m.New.Ready = true
+	m.New.Ready, m.BeforeJoin = true, 0 // a commit that has taken too long is not waited for any more
 	if len(gone) == 0 {
 		return true
 	}
@@ -281,9 +281,10 @@ func (s *State) protocolAnswered(c *Consumer, r ConsumerGroupHeartbeatRequest, a
 func (s *State) protocolRefused(c *Consumer, r *ConsumerGroupHeartbeatRequest, why Code) {
 	m := &c.Group
 	m.HeartbeatAt = s.Now + s.retryBackoff(&c.ClientIO, 0, uint64(s.Now), 3)
-	m.New.Full, m.New.HasSaid = m.New.Full || r.Full, false
+	m.New.Full, m.New.HasSaid = true, false // AbstractHeartbeatRequestManager.onErrorResponse: what it has said may be forgotten
 	switch why {
 	case NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE:
+		m.HeartbeatAt = s.Now // as soon as there is a coordinator again
 		s.coordinatorLost(c)
 	case COORDINATOR_LOAD_IN_PROGRESS, REQUEST_TIMED_OUT, NETWORK_EXCEPTION:
 	case FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND:

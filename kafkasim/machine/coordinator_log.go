@@ -233,11 +233,16 @@ func (s *State) awaitCommit(b *Broker, d DelayedProduce) {
 		}
 	}
 	parts := slices.Clone(d.Parts)
+	s.awaitEarlier(b, d)
+	s.appendedParts(b, parts, moved)
+}
+
+// awaitEarlier lets a request wait for the commit of what is in the logs already.
+func (s *State) awaitEarlier(b *Broker, d DelayedProduce) {
 	if !s.tryProduce(b, &d) {
 		b.Produces = append(b.Produces, d)
 		s.wake(&b.PurgatoryAt, d.Deadline, b.ID, PurgatoryTimer{})
 	}
-	s.appendedParts(b, parts, moved)
 }
 
 // onCoordinatorWritten lets a coordinator go on after an append. Its shard may be gone.

@@ -257,7 +257,7 @@ func (s *State) storeConsumerGroup(b *Broker, x *CoordinatorShard, g *Group, bef
 		records = append([]partlog.Record{{Key: groupKey(g.ID), Flags: partlog.NullValue}}, records...)
 	}
 	if len(records) == 0 {
-		s.groupWritten(b, x, then, NONE)
+		s.afterPending(b, x, then)
 		return NONE
 	}
 	base := b.replica(x.TP).Log.End
@@ -266,6 +266,21 @@ func (s *State) storeConsumerGroup(b *Broker, x *CoordinatorShard, g *Group, bef
 		g.BornAt = base
 	}
 	return code
+}
+
+// afterPending lets then follow when everything that the shard has written before is committed: what a coordinator says may
+// rest on it. A coordinator that nobody follows any more would tell its members what its successor has never heard of
+// (CoordinatorRuntime, CoordinatorWriteEvent: no records, but writes that are pending).
+func (s *State) afterPending(b *Broker, x *CoordinatorShard, then Payload) {
+	l := &b.replica(x.TP).Log
+	if l.HighWatermark >= l.End {
+		s.groupWritten(b, x, then, NONE)
+		return
+	}
+	s.awaitEarlier(b, DelayedProduce{
+		Deadline: s.Now + s.commitTimeout(), Parts: []DelayedPart{{Result: ProduceResult{TP: x.TP}, Required: l.End, Waiting: true}},
+		Then: Later{CoordinatorWritten{Kind: x.Kind, TP: x.TP, Epoch: x.Epoch, Then: Later{then}}},
+	})
 }
 
 // consumerHeartbeatStored answers a heartbeat.

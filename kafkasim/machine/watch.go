@@ -95,7 +95,11 @@ func NewWatch(s *State) *Watch {
 			}
 		}
 	}
-	w.found = nil
+	w.s = s
+	for i := range s.Consumers {
+		w.groupMember(int32(i))
+	}
+	w.s, w.found = nil, nil
 	return w
 }
 
@@ -133,6 +137,9 @@ func (w *Watch) After(s *State, e Event) []Violation {
 		w.quorumStep(e.To)
 	case e.To.IsClient():
 		w.client()
+		if e.To < AdminNode && s.client(e.To).Kind == ConsumerClient {
+			w.groupMember(s.client(e.To).Index)
+		}
 	}
 	w.end()
 	if len(w.found) > 0 {
@@ -148,6 +155,9 @@ func (w *Watch) Command(s *State, what string) []Violation {
 	for i := range s.Brokers {
 		w.broker(&s.Brokers[i], true)
 		w.groups(&s.Brokers[i])
+	}
+	for i := range s.Consumers {
+		w.groupMember(int32(i))
 	}
 	w.quorumStep(NoNode)
 	w.end()

@@ -9,13 +9,17 @@ import "slices"
 type groupsWatch struct {
 	generations []groupGeneration // by group
 	commits     []commitMark      // by group, topic and partition
+	members     []memberMark      // by consumer
+	work        []workMark        // by group and partition
 }
 
 // groupGeneration is the highest generation in which a group was stable.
 type groupGeneration struct {
 	group      string
 	generation int32
-	modern     bool // it has the consumer protocol: a generation is a group epoch
+	modern     bool  // it has the consumer protocol: a generation is a group epoch
+	assigned   int32 // … and this the highest epoch of its target
+	looked     int32 // the generation whose assignment was looked at
 }
 
 // commitMark is the newest commit of a partition that was answered.
@@ -26,7 +30,11 @@ type commitMark struct {
 }
 
 func (g groupsWatch) clone() groupsWatch {
-	return groupsWatch{slices.Clone(g.generations), slices.Clone(g.commits)}
+	c := groupsWatch{slices.Clone(g.generations), slices.Clone(g.commits), slices.Clone(g.members), slices.Clone(g.work)}
+	for i := range c.work {
+		c.work[i].runs = slices.Clone(c.work[i].runs)
+	}
+	return c
 }
 
 // CommitAnswer is a commit that a coordinator has answered, for whoever watches.
@@ -50,8 +58,9 @@ func (w *Watch) groups(b *Broker) {
 		if x.Kind != GroupCoordinator || x.Loading || !w.s.clean(x.TP) || w.s.decided().partition(x.TP).Leader != b.ID {
 			continue
 		}
+		l := &b.replica(x.TP).Log
 		for j := range x.Groups {
-			w.generation(&x.Groups[j])
+			w.generation(&x.Groups[j], l.HighWatermark == l.End)
 		}
 		w.rememberedCommits(b, x)
 	}
@@ -67,20 +76,29 @@ func concernsGroups(p Payload) bool {
 	return true
 }
 
-func (w *Watch) generation(g *Group) {
+// generation is invariant 41. What is not replicated does not count yet: a coordinator's successor may not know it.
+func (w *Watch) generation(g *Group, replicated bool) {
 	at, found := slices.BinarySearchFunc(w.grouped.generations, g.ID, func(x groupGeneration, id string) int { return compareText(x.group, id) })
 	if !found {
 		w.grouped.generations = slices.Insert(w.grouped.generations, at, groupGeneration{group: g.ID})
 	}
 	x := &w.grouped.generations[at]
 	if x.modern != g.Consumer.On {
-		x.generation, x.modern = 0, g.Consumer.On // a group that changes its protocol begins anew
+		x.generation, x.assigned, x.modern = 0, 0, g.Consumer.On // a group that changes its protocol begins anew
 	}
-	if g.Generation < x.generation {
-		w.broken(41, "group %s: generation %d after %d", g.ID, g.Generation, x.generation)
+	if g.Generation < x.generation || g.Consumer.AssignmentEpoch < x.assigned {
+		w.broken(41, "group %s: generation %d after %d, target of %d after %d", g.ID, g.Generation, x.generation, g.Consumer.AssignmentEpoch, x.assigned)
 	}
-	if g.State == GroupStable {
-		x.generation = max(x.generation, g.Generation)
+	if g.State == GroupStable && replicated {
+		x.generation, x.assigned = max(x.generation, g.Generation), max(x.assigned, g.Consumer.AssignmentEpoch)
+	}
+	if g.Consumer.On {
+		w.with(func(c *checker) { c.held(g) })
+	} else if g.State != GroupStable {
+		x.looked = -1
+	} else if g.Generation != x.looked {
+		x.looked = g.Generation
+		w.with(func(c *checker) { c.assignment(g) })
 	}
 }
 
@@ -135,6 +153,9 @@ func (w *Watch) answeredCommit(b *Broker, a CommitAnswer) {
 		w.grouped.commits[at].at = max(w.grouped.commits[at].at, v.At)
 	default:
 		w.grouped.commits = slices.Insert(w.grouped.commits, at, commitMark{a.Group, a.Topic, a.Partition, v.At})
+	}
+	if v != nil {
+		w.committedWork(a, v.Offset)
 	}
 }
 
