@@ -82,6 +82,7 @@ func TestLabDrawsChartsTrustedOrNot(t *testing.T) {
 	})
 	t.Run("saved by somebody else", func(t *testing.T) { script(t, "lab-saved", s.config(map[string]any{"charts": expected})) })
 	t.Run("live", func(t *testing.T) { script(t, "lab-live", s.config(map[string]any{"charts": expected})) })
+	t.Run("for everybody", func(t *testing.T) { script(t, "lab-access", s.config(map[string]any{"charts": expected})) })
 	t.Run("Lab's own export", func(t *testing.T) {
 		script(t, "lab-export", s.config(map[string]any{"name": "sent.ipynb", "pictures": len(expected) + 1}))
 	})

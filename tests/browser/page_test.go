@@ -56,7 +56,8 @@ func samples(t *testing.T, names ...string) []sample {
 	return all
 }
 
-var everySample = []string{"cluster", "replay", "high-watermark", "isr-size", "lag", "page", "log", "messages", "quorum", "compare"}
+var everySample = []string{"cluster", "replay", "high-watermark", "isr-size", "lag", "page", "log", "messages", "quorum", "compare",
+	"segments", "batches", "assignment", "transaction", "throughput", "latency"}
 
 // stillPNG is a picture that nobody takes for a drawn chart.
 func stillPNG() string {

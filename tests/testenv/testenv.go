@@ -64,27 +64,52 @@ func Environ(home string) []string {
 // PATH. Without one the test is skipped, but fails in CI, whose script makes one.
 func Jupyter(t testing.TB, program string, modules ...string) string {
 	t.Helper()
-	path, err := jupyter(program, modules)
+	bin, err := jupyterBin()
+	path := ""
+	if err == nil {
+		path, err = jupyter(bin, program, modules)
+	}
+	return orMissing(t, path, err, "set KAFKALAB_TEST_JUPYTER to the folder of programs (bin) of an environment made from .ci/requirements.txt")
+}
+
+// JupyterLab42 returns the jupyter-lab of the oldest JupyterLab that the extension is for, in the environment that
+// KAFKALAB_TEST_JUPYTER_4_2 names by its folder of programs.
+func JupyterLab42(t testing.TB) string {
+	t.Helper()
+	bin, path, err := os.Getenv("KAFKALAB_TEST_JUPYTER_4_2"), "", errors.New("KAFKALAB_TEST_JUPYTER_4_2 is not set")
+	if bin != "" {
+		path, err = jupyter(bin, "jupyter-lab", []string{"jupyterlab", "ipykernel"})
+	}
+	return orMissing(t, path, err, "set it to the folder of programs (bin) of an environment with jupyterlab==4.2.7 and ipykernel")
+}
+
+// orMissing is the path of a program that was found; without it the test is skipped, or fails in CI.
+func orMissing(t testing.TB, path string, err error, how string) string {
+	t.Helper()
 	switch {
 	case err == nil:
 		return path
 	case os.Getenv("CI") == "true":
 		t.Fatalf("%v; .ci/run makes such an environment", err)
 	default:
-		t.Skipf("%v; set KAFKALAB_TEST_JUPYTER to the folder of programs (bin) of an environment made from .ci/requirements.txt", err)
+		t.Skipf("%v; %s", err, how)
 	}
 	return ""
 }
 
-func jupyter(program string, modules []string) (string, error) {
-	bin := os.Getenv("KAFKALAB_TEST_JUPYTER")
-	if bin == "" {
-		lab, err := exec.LookPath(executable("jupyter-lab"))
-		if err != nil {
-			return "", errors.New("no Jupyter was found: KAFKALAB_TEST_JUPYTER is not set and jupyter-lab is not on the PATH")
-		}
-		bin = filepath.Dir(lab)
+// jupyterBin is the folder of programs of the Jupyter that the tests run with.
+func jupyterBin() (string, error) {
+	if bin := os.Getenv("KAFKALAB_TEST_JUPYTER"); bin != "" {
+		return bin, nil
 	}
+	lab, err := exec.LookPath(executable("jupyter-lab"))
+	if err != nil {
+		return "", errors.New("no Jupyter was found: KAFKALAB_TEST_JUPYTER is not set and jupyter-lab is not on the PATH")
+	}
+	return filepath.Dir(lab), nil
+}
+
+func jupyter(bin, program string, modules []string) (string, error) {
 	path := filepath.Join(bin, executable(program))
 	if _, err := os.Stat(path); err != nil {
 		return "", err

@@ -65,7 +65,8 @@ const STYLE = `
   .kafkalab-controls, .kafkalab-hint { display: none; }
   .kafkalab-chart:has(> .kafkalab-picture), .kafkalab-words { height: auto !important; }
   .kafkalab-scrolls .kafkalab-picture { overflow: visible; -webkit-mask-image: none; mask-image: none; }
-  .kafkalab-chart .kafkalab-picture > svg { max-width: 100% !important; }
+  .kafkalab-chart svg { max-width: 100% !important; height: auto !important; }
+  .kafkalab-chart > div, .kafkalab-chart > div > div { max-width: 100% !important; }
 }
 `;
 

@@ -315,6 +315,8 @@ class EChartsView {
         this.instance.resize({ ...size, silent: true }); // it draws all of the old option: only when it must
       }
       this.instance.setOption(this.option(chart, library), { notMerge: true });
+      const drawn = this.box.querySelector("svg");
+      if (drawn) drawn.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`); // so that paper can make it smaller
       this.drawn();
     } catch (err) {
       if (!this.gone) this.failed(err);

@@ -47,6 +47,48 @@ await browse(async (browser) => {
   }
   assert.deepEqual([...want], [], "controls that Tab does not reach");
 
+  // A picture that is wider than a narrow window says so, is scrolled by keyboard, shows its focus, and is read whole.
+  const narrow = await browser.newPage({ viewport: { width: 400, height: 800 } });
+  await narrow.goto(config.page);
+  for (const chart of await narrow.locator(".chart").all()) await chart.scrollIntoViewIfNeeded();
+  const wide = narrow.locator(".kafkalab-scrolls .kafkalab-picture");
+  await eventually("pictures that scroll", async () => assert.ok((await wide.count()) >= 6, `${await wide.count()} scroll`));
+  for (const [i, picture] of (await wide.all()).entries()) {
+    await picture.scrollIntoViewIfNeeded();
+    await picture.focus();
+    const at = () => picture.evaluate((e) => e.scrollLeft);
+    assert.equal(await at(), 0);
+    await narrow.keyboard.press("ArrowRight");
+    await eventually(`picture ${i} scrolls`, async () => assert.ok((await at()) > 0));
+    assert.equal(await picture.evaluate((e) => getComputedStyle(e).outlineStyle), "solid", "the focus cannot be seen");
+    assert.match(await picture.evaluate((e) => e.previousElementSibling.textContent), /scroll sideways/);
+    const hidden = await picture.evaluate((e) => e.scrollHeight - e.clientHeight);
+    assert.ok(hidden <= 1, `${hidden} px of picture ${i} are below its edge`);
+  }
+
+  // On paper nothing is cut, and what only a screen can do is not there.
+  await narrow.emulateMedia({ media: "print" });
+  const onPaper = (width) => { // before the figures hear of the new width, as a printer does it
+    document.body.style.width = `${width}px`;
+    const cut = [];
+    for (const figure of document.querySelectorAll(".kafkalab-chart")) {
+      const around = figure.getBoundingClientRect();
+      for (const made of figure.querySelectorAll("svg")) {
+        const box = made.getBoundingClientRect();
+        if (box.width && (box.right > around.right + 1 || box.bottom > around.bottom + 1)) cut.push(`${figure.getAttribute("aria-label").slice(0, 40)}: ${box.right} > ${around.right} or ${box.bottom} > ${around.bottom}`);
+      }
+    }
+    const shown = [...document.querySelectorAll(".kafkalab-controls, .kafkalab-hint")].filter((e) => e.offsetHeight).length;
+    document.body.style.width = "";
+    return { cut, shown };
+  };
+  assert.deepEqual(await narrow.evaluate(onPaper, 360), { cut: [], shown: 0 }, "from a narrow window");
+  await page.emulateMedia({ media: "print" });
+  for (const chart of await page.locator(".chart").all()) await chart.scrollIntoViewIfNeeded();
+  await eventually("all charts", async () => assert.equal(await page.locator(".chart > img:visible").count(), 0), 20000);
+  assert.deepEqual(await page.evaluate(onPaper, 700), { cut: [], shown: 0 }, "from a wide window");
+  await page.emulateMedia({ media: "screen" });
+
   // The fold folds all code.
   await page.getByRole("button", { name: "Fold all code" }).click();
   assert.equal(await page.locator("details.code[open]").count(), 0);

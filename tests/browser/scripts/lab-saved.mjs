@@ -5,6 +5,7 @@ import { drawn, Lab } from "./lab.mjs";
 
 await browse(async (browser) => {
   const lab = await Lab.open(browser, "saved.ipynb");
+  if (config.version) assert.equal(await lab.page.evaluate(() => window.jupyterapp.version), config.version);
   for (let i = 0; i < config.charts.length; i++) {
     await lab.scrollTo(i);
     await drawn(lab.figure(i), config.charts[i]);
