@@ -2,6 +2,7 @@ package kafkasim
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"kafkalab/kafkasim/config"
@@ -10,14 +11,17 @@ import (
 )
 
 // SubscribePattern makes the consumer a member of its group, which shares the partitions of all topics whose whole names
-// match the regular expression (RE2J's language) among its members. The coordinator looks which topics those are, and looks
-// again when topics come and go; one that it cannot read is INVALID_REGULAR_EXPRESSION. Only with group.protocol=consumer.
+// match the regular expression among its members. With group.protocol=consumer the coordinator looks which topics those are
+// (SubscriptionPattern, in RE2J's language), and looks again when topics come and go; a pattern that it cannot read is
+// INVALID_REGULAR_EXPRESSION. With the classic protocol the consumer looks itself, whenever it hears of topics
+// (metadata.max.age.ms), and what of Java's own expressions goes beyond RE2 is refused.
 func (x *Consumer) SubscribePattern(pattern string) *Consumer {
 	x.needsGroup("SubscribePattern")
 	s := x.state()
+	_, bad := regexp.Compile(pattern)
 	switch where := x.where("SubscribePattern"); {
-	case s.Config.Member.Protocol != config.ConsumerProtocol:
-		misuse(where, `patterns are for consumers with "group.protocol": "consumer", whose coordinator resolves them; with the classic protocol Subscribe to topics by name`)
+	case bad != nil && s.Config.Member.Protocol == config.ClassicProtocol:
+		misuse(where, "%q is no regular expression that is known here (RE2's language): %v", pattern, bad)
 	case pattern == "":
 		misuse(where, `Topic pattern to subscribe to cannot be empty (IllegalArgumentException); want a regular expression such as "orders-.*"`)
 	case !s.Group.On && len(s.Parts) > 0, len(s.Group.Topics) > 0:

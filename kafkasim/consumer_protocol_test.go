@@ -60,7 +60,7 @@ func TestConsumerProtocolUsage(t *testing.T) {
 	classic, m := member(c, "classic", "g"), member(c, "m", "g2", modern).Subscribe("orders")
 	old := New(World{Brokers: 3, Kafka: "3.9"})
 	for what, f := range map[string]func(){
-		`consumer "classic": SubscribePattern: patterns are for consumers with "group.protocol": "consumer"`:                                             func() { classic.SubscribePattern("o.*") },
+		`consumer "classic": SubscribePattern: "(?=x)" is no regular expression that is known here (RE2's language)`:                                     func() { classic.SubscribePattern("(?=x)") },
 		`consumer "m": SubscribePattern: Subscription to topics, partitions and pattern are mutually exclusive`:                                          func() { m.SubscribePattern("o.*") },
 		`consumer "x": group.protocol=consumer: Kafka 3.9 has the classic protocol only; the consumer protocol came with 4.0 (KIP-848)`:                  func() { member(old, "x", "g", modern) },
 		`consumer "y": group.remote.assignor cannot be set when group.protocol=classic`:                                                                  func() { member(c, "y", "g", Config{"group.remote.assignor": "range"}) },

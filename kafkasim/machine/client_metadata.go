@@ -21,7 +21,11 @@ type Metadata struct {
 	LastSuccess int64 // µs of the last answer
 	Failures    int32 // attempts that failed since the last answer
 	Equivalent  int32 // answers in a row that said nothing new
+	All         AllTopics
 }
+
+// AllTopics says that a client asks about every topic, as one does that subscribes by a pattern.
+type AllTopics struct{ On bool }
 
 // MetaTopic is a topic of a client.
 type MetaTopic struct {
@@ -88,7 +92,7 @@ func (m *Metadata) failed(now int64) {
 func (s *State) metadataAt(io *ClientIO) int64 {
 	m := &io.Meta
 	switch {
-	case m.InFlight || len(m.Topics) == 0:
+	case m.InFlight || len(m.Topics) == 0 && !m.All.On:
 		return never
 	case m.Wanted || m.LastRefresh < 0:
 		return s.Now
@@ -113,6 +117,9 @@ func (s *State) refreshMetadata(io *ClientIO, most int32) {
 	names := make([]string, len(io.Meta.Topics))
 	for i := range io.Meta.Topics {
 		names[i] = io.Meta.Topics[i].Name
+	}
+	if io.Meta.All.On {
+		names = nil
 	}
 	io.Meta.InFlight, io.Meta.Wanted = true, false
 	s.clientRequest(io, c, Request{Payload: MetadataRequest{Topics: names}}, true)

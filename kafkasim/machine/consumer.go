@@ -134,7 +134,7 @@ func (s *State) applyConsumer(c Command) Result {
 		if x := &s.Consumers[c.Consumer]; x.protocol848() {
 			s.subscribeProtocol(x, c.Topics, c.Pattern)
 		} else {
-			s.subscribe(x, c.Topics)
+			s.subscribe(x, c.Topics, c.Pattern)
 		}
 	case Commit:
 		return s.commitOffsets(&s.Consumers[c.Consumer], c)
@@ -308,6 +308,7 @@ func (s *State) consumerEvent(i int32, e Event) {
 func (s *State) consumerAnswer(c *Consumer, from NodeID, r Request, answer Payload) {
 	switch a := answer.(type) {
 	case MetadataResponse:
+		c.matchTopics(&a)
 		c.Meta.update(&a, s.Now)
 		c.learnPartitions()
 	case FetchResponse:

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"regexp"
 	"slices"
 
 	"kafkalab/kafkasim/assign"
@@ -14,8 +15,8 @@ import (
 // (consumer_heartbeat.go) and only notice that there is a rebalance (G-52). So a consumer that is busy with its records
 // holds everybody up, although its heartbeats go on.
 //
-// Kafka: AbstractCoordinator, ConsumerCoordinator (group.protocol=classic). Simplified: patterns are not there;
-// enforceRebalance is not there.
+// Kafka: AbstractCoordinator, ConsumerCoordinator (group.protocol=classic). Simplified: enforceRebalance is
+// not there.
 
 // MemberState is where a consumer stands with its group (AbstractCoordinator.MemberState).
 type MemberState uint8
@@ -95,7 +96,7 @@ func (k CallKind) String() string { return [...]string{"assigned", "revoked", "l
 type Subscribe struct {
 	Consumer int32
 	Topics   []string
-	Pattern  string // a regular expression instead, with the consumer protocol
+	Pattern  string // a regular expression instead
 }
 
 func (Subscribe) command() {}
@@ -106,13 +107,14 @@ func (c *Consumer) cooperative() bool {
 }
 
 // subscribe begins, changes or ends a membership.
-func (s *State) subscribe(c *Consumer, topics []string) {
+func (s *State) subscribe(c *Consumer, topics []string, pattern string) {
 	m := &c.Group
-	if len(topics) == 0 {
+	if len(topics) == 0 && pattern == "" {
 		s.leaveGroup(c)
 		s.callListener(c, CallRevoked, c.assigned())
 		c.Parts, c.Buffer, c.WholeOf = nil, nil, ""
 		m.On, m.Topics, m.Joined, m.Rejoin = false, nil, nil, false
+		m.New.Pattern, c.Meta.All.On = "", false
 		s.background(c)
 		return
 	}
@@ -125,6 +127,9 @@ func (s *State) subscribe(c *Consumer, topics []string) {
 	m.Topics = topics
 	for _, t := range topics {
 		c.Meta.add(t)
+	}
+	if m.New.Pattern = pattern; pattern != "" {
+		c.Meta.All.On, c.Meta.Requested, c.Meta.Wanted = true, true, true
 	}
 	m.PollEnds = s.Now + c.Config.Member.MaxPollIntervalMs*ms
 	s.goOnPolling(c)
@@ -179,7 +184,7 @@ func (s *State) pollGroup(c *Consumer) {
 	switch {
 	case m.Coordinator == NoNode:
 		s.findCoordinator(c)
-	case m.On && m.Rejoin && m.State != MemberPreparing && m.State != MemberCompleting && s.Now >= m.JoinAt:
+	case m.On && m.Rejoin && m.State != MemberPreparing && m.State != MemberCompleting && s.Now >= m.JoinAt && !c.awaitsTopics():
 		s.join(c)
 	}
 	s.maybeAutoCommit(c)
@@ -197,6 +202,31 @@ func (c *Consumer) partitionsChanged() bool {
 		}
 	}
 	return false
+}
+
+// awaitsTopics tells whether a consumer that subscribes by a pattern does not know yet to what.
+func (c *Consumer) awaitsTopics() bool { return c.Meta.All.On && (c.Meta.Wanted || c.Meta.InFlight) }
+
+// matchTopics subscribes to the topics in an answer whose whole names match the consumer's pattern; another subscription than
+// before makes it join again (ConsumerCoordinator.updatePatternSubscription). Kafka's own topics are left out.
+func (c *Consumer) matchTopics(a *MetadataResponse) {
+	if !c.Meta.All.On {
+		return
+	}
+	var topics []string
+	re, err := regexp.Compile("^(?:" + c.Group.New.Pattern + ")$")
+	for i := range a.Topics {
+		name := a.Topics[i].Name
+		if t := &a.Topics[i]; err == nil && t.Error == NONE && !InternalTopic(name) && re.MatchString(name) {
+			topics = append(topics, name)
+		}
+	}
+	slices.Sort(topics)
+	wanted := c.Meta.Wanted
+	for _, t := range topics {
+		c.Meta.add(t)
+	}
+	c.Meta.Wanted, c.Group.Topics = wanted, topics
 }
 
 // findCoordinator asks any broker for the coordinator (G-115, G-116).

@@ -38,7 +38,7 @@ func (p ProtocolPhase) String() string {
 // ProtocolMember is a consumer's side of such a group.
 type ProtocolMember struct {
 	Phase    ProtocolPhase
-	Pattern  string       // it subscribes by this regular expression, "" for by name
+	Pattern  string       // it subscribes by this regular expression, "" for by name; a classic member resolves it itself
 	Target   []TopicParts // what the coordinator wants it to have; immutable
 	Interval int64        // µs between heartbeats, as the coordinator says
 	Full     bool         // the next heartbeat says everything

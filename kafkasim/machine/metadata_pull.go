@@ -152,6 +152,11 @@ func (s *State) onMetadataRequest(b *Broker, e Event, m MetadataRequest) {
 	for _, name := range m.Topics {
 		res.Topics = append(res.Topics, b.Image.describeTopic(name))
 	}
+	for t := range b.Image.Topics {
+		if name := b.Image.Topics[t].Name; m.Topics == nil && b.Image.topic(name) == int32(t) {
+			res.Topics = append(res.Topics, b.Image.describeTopic(name))
+		}
+	}
 	s.reply(b, e.From, e.Conn, e.Correlation, res)
 }
 

@@ -5,7 +5,7 @@ import "kafkalab/kafkasim/partlog"
 // Requests and responses between nodes, named after Kafka's APIs. Slices inside payloads are immutable.
 
 // MetadataRequest asks a broker for topics by name and for the live brokers (API 3).
-type MetadataRequest struct{ Topics []string }
+type MetadataRequest struct{ Topics []string } // nil for all there are
 
 // MetadataResponse is the asked broker's own view, as old as its metadata offset.
 type MetadataResponse struct {

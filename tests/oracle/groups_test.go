@@ -23,6 +23,18 @@ type groupReplay struct {
 	heard    map[string]int
 	strategy string
 	dead     machine.NodeID // the coordinator that was killed
+	protocol string         // of gd1's consumers
+}
+
+// modernGroup is the group of the members with the consumer protocol in gd1.
+const modernGroup = "modern"
+
+// lives is the group of the present consumers.
+func (g *groupReplay) lives() string {
+	if g.protocol == "consumer" {
+		return modernGroup
+	}
+	return theGroup
 }
 
 func init() {
@@ -43,7 +55,7 @@ func init() {
 		if string(op["broker"]) != `"coordinator"` {
 			return kill(r, op, saw)
 		}
-		r.g().dead = r.CoordinatorOf(theGroup)
+		r.g().dead = r.CoordinatorOf(r.g().lives())
 		r.Apply(machine.CrashBroker{Broker: r.g().dead})
 		return nil
 	}
@@ -54,8 +66,7 @@ func init() {
 		r.Apply(machine.StartBroker{Broker: r.g().dead})
 		return r.stillMembers(saw)
 	}
-	partly["k2-offset-commit"] = "commits in transactions, by hand, are not there"
-	partly["gd1-coordinator-failover-live"] = "the consumer protocol (KIP-848) is not there"
+	operations["txnOffsetCommit"] = (*replay).txnOffsetCommit
 }
 
 // theGroup is the group of a recording's steps.
@@ -280,9 +291,28 @@ func (r *replay) offsetCommit(op Operation, saw json.RawMessage) error {
 }
 
 func (r *replay) offsetFetch(op Operation, saw json.RawMessage) error {
-	m := machine.OffsetFetchRequest{Group: theGroup, Parts: []machine.NamedPartition{{Topic: r.topic}}}
-	a := r.call(r.coordinatorOf(theGroup), m).(machine.OffsetFetchResponse)
+	m := machine.OffsetFetchRequest{Group: r.g().lives(), Parts: []machine.NamedPartition{{Topic: r.topic}}}
+	op.into("requireStable", &m.RequireStable)
+	a := r.call(r.coordinatorOf(m.Group), m).(machine.OffsetFetchResponse)
 	return expects(saw, map[string]any{"error": a.Parts[0].Error.String(), "offset": a.Parts[0].Offset})
+}
+
+// txnOffsetCommit commits in a transaction of a producer of its own, as a newer client does: the group's coordinator adds its
+// partition to the transaction.
+func (r *replay) txnOffsetCommit(op Operation, saw json.RawMessage) error {
+	x, err := r.begin("k2-txn")
+	if err != nil {
+		return err
+	}
+	m := machine.TxnOffsetCommitRequest{TransactionalID: r.lastTxn, Group: theGroup, Generation: -1, ProducerID: x.pid, ProducerEpoch: int16(op.num("epoch", 0)), Parts: []machine.CommitPart{{Topic: r.topic, Offset: op.num("offset", 0), LeaderEpoch: -1}}}
+	for range 100 {
+		a := r.call(r.coordinatorOf(theGroup), m).(machine.OffsetCommitResponse)
+		if c := a.Parts[0].Error; c != machine.COORDINATOR_LOAD_IN_PROGRESS && c != machine.CONCURRENT_TRANSACTIONS && c != machine.COORDINATOR_NOT_AVAILABLE {
+			return expects(saw, map[string]any{"error": c.String()})
+		}
+		r.run(100 * millis)
+	}
+	return fmt.Errorf("the offsets are not taken")
 }
 
 func (r *replay) leaveGroup(op Operation, saw json.RawMessage) error {
@@ -364,6 +394,9 @@ func (r *replay) coordinatorPartition(op Operation, saw json.RawMessage) error {
 // consumerProps are a Java consumer's.
 func consumerProps(group, strategy string) (config.Consumer, error) {
 	given := map[string]any{"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": false}
+	if group == modernGroup {
+		given["group.protocol"] = "consumer"
+	}
 	if strategy != "" && strategy != "default" {
 		given["partition.assignment.strategy"] = strategy
 	}
@@ -397,7 +430,9 @@ func (r *replay) settled(group string) bool {
 		ok := g != nil && g.State == machine.GroupStable
 		for _, id := range r.g().members {
 			c := &r.Consumers[id]
-			if ok && !c.Closed && (c.Group.State != machine.MemberStable || c.Group.Rejoin || c.Group.Generation != g.Generation) {
+			if ok && !c.Closed && g.Consumer.On {
+				ok = c.Group.New.Phase == machine.PhaseStable && c.Group.Generation == g.Consumer.Epoch && len(c.Parts) > 0
+			} else if ok && !c.Closed && (c.Group.State != machine.MemberStable || c.Group.Rejoin || c.Group.Generation != g.Generation) {
 				ok = false
 			}
 		}
@@ -442,19 +477,18 @@ func (r *replay) joinConsumer(op Operation, saw json.RawMessage) error {
 		return r.joinByHeartbeat(op, saw)
 	}
 	if op.has("consumers") { // gd1
-		if op.str("group.protocol") != "classic" {
-			return fmt.Errorf("%w: the consumer protocol", errInexpressible)
-		}
-		r.topic = "gd"
+		r.g().protocol = op.str("group.protocol")
+		r.g().members, r.g().names = nil, map[string]int32{}
+		r.topic = "gd-" + r.g().protocol
 		props, _ := config.ParseTopic(r.World.Broker.Topic, nil)
 		r.Apply(machine.CreateTopic{Name: r.topic, Partitions: 4, ReplicationFactor: 3, Props: props})
 		r.quiet()
 		for i := range op.num("consumers", 0) {
-			if err := r.newMember(fmt.Sprint("c", i+1), theGroup, "", r.topic); err != nil {
+			if err := r.newMember(fmt.Sprint("c", i+1), r.g().lives(), "", r.topic); err != nil {
 				return err
 			}
 		}
-		r.settled(theGroup)
+		r.settled(r.g().lives())
 		return expects(saw, r.counts())
 	}
 	if s := op.str("assignor"); s != r.g().strategy {
@@ -519,7 +553,7 @@ func (r *replay) findCoordinator(_ Operation, saw json.RawMessage) error {
 		if r.Brokers[i].Process == machine.NotRunning {
 			continue
 		}
-		a := r.call(i+1, machine.FindCoordinatorRequest{Kind: machine.GroupCoordinator, Key: theGroup}).(machine.FindCoordinatorResponse)
+		a := r.call(i+1, machine.FindCoordinatorRequest{Kind: machine.GroupCoordinator, Key: r.g().lives()}).(machine.FindCoordinatorResponse)
 		dead := a.Node != machine.NoNode && r.Brokers[a.Node-1].Process == machine.NotRunning
 		return expects(saw, map[string]any{"error": a.Error.String(), "stillDeadBroker": dead})
 	}
@@ -529,7 +563,7 @@ func (r *replay) findCoordinator(_ Operation, saw json.RawMessage) error {
 func (r *replay) heartbeatRaw(_ Operation, saw json.RawMessage) error {
 	for i := range r.Brokers {
 		if b := &r.Brokers[i]; b.Process != machine.NotRunning {
-			a := r.call(i+1, machine.HeartbeatRequest{Group: theGroup, Member: "x", Generation: 1}).(machine.HeartbeatResponse)
+			a := r.call(i+1, machine.HeartbeatRequest{Group: r.g().lives(), Member: "x", Generation: 1}).(machine.HeartbeatResponse)
 			return expects(saw, map[string]any{"error": a.Error.String()})
 		}
 	}
@@ -544,7 +578,7 @@ func (r *replay) waitNewCoordinator(_ Operation, saw json.RawMessage) error {
 	for name := range r.g().names {
 		r.g().heard[name] = len(r.Consumers[r.g().names[name]].Group.Calls)
 	}
-	r.coordinatorOf(theGroup)
+	r.coordinatorOf(r.g().lives())
 	return r.stillMembers(saw)
 }
 
