@@ -258,6 +258,8 @@ func timestampWord(t int64) string {
 		return "latest"
 	case EarliestTimestamp:
 		return "earliest"
+	case MaxTimestamp:
+		return "with the largest timestamp"
 	}
 	return fmt.Sprintf("at %dms", t)
 }

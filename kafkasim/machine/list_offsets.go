@@ -48,7 +48,11 @@ func (s *State) listOffset(b *Broker, m *ListOffsetsRequest, p *ListOffsetsPart)
 			s.toldLatest(r, bound)
 		}
 	default:
-		if offset, _, epoch, ok := l.OffsetByTime(p.Timestamp, bound); ok {
+		at := p.Timestamp
+		if at == MaxTimestamp {
+			at = l.MaxTimestamp()
+		}
+		if offset, _, epoch, ok := l.OffsetByTime(at, bound); ok {
 			res.Offset, res.LeaderEpoch = offset, epoch
 		}
 	}

@@ -134,6 +134,7 @@ type ListOffsetsRequest struct {
 const (
 	LatestTimestamp   int64 = -1
 	EarliestTimestamp int64 = -2
+	MaxTimestamp      int64 = -3 // of the record with the largest timestamp (KIP-734)
 )
 
 // ListOffsetsPart is one partition of a ListOffsetsRequest.

@@ -225,6 +225,17 @@ func (l *Log) Batches(from int64, visit func(*Batch) bool) {
 	}
 }
 
+// MaxTimestamp is the largest timestamp of the log's records, ms; 0 without any.
+func (l *Log) MaxTimestamp() int64 {
+	latest := int64(0)
+	for i := 0; i <= len(l.Sealed); i++ {
+		if s := l.segment(i); s.Batches.Len() > 0 {
+			latest = max(latest, s.MaxTimestamp)
+		}
+	}
+	return latest
+}
+
 // OffsetByTime is the first record at or after LogStart and below bound whose timestamp is at least ts ms:
 // its offset, its timestamp and its leader epoch. ok is false when there is none.
 func (l *Log) OffsetByTime(ts, bound int64) (offset, at int64, epoch int32, ok bool) {

@@ -124,7 +124,7 @@ func (r *replay) shown(m *machine.ConsumerMember) []machine.TopicPartition {
 }
 
 // joinByHeartbeat lets a member join a group of its own kind and compares the target (l2). Where several topics meet, their
-// order is chance, so that only what range says is compared.
+// order is chance with uniform: then it is compared how many each has, and that all are given.
 func (r *replay) joinByHeartbeat(op Operation, saw json.RawMessage) error {
 	members, topics := []string{op.str("member")}, map[string][]string{op.str("member"): op.strs("topics")}
 	if op.has("topic") {
@@ -163,13 +163,19 @@ func (r *replay) joinByHeartbeat(op Operation, saw json.RawMessage) error {
 	if err := json.Unmarshal(saw, &want); err != nil {
 		return err
 	}
-	if chance := op.str("assignor") == "uniform" && len(op.strs("topics")) > 1; !chance {
-		for m, w := range want.Target {
-			slices.Sort(w)
-			if !slices.Equal(w, target[m]) {
-				return fmt.Errorf("%s: target %v, with Kafka %v", m, target[m], w)
-			}
+	var all, wanted []string
+	chance := op.str("assignor") == "uniform" && len(op.strs("topics")) > 1
+	for m, w := range want.Target {
+		slices.Sort(w)
+		if len(w) != len(target[m]) || !chance && !slices.Equal(w, target[m]) {
+			return fmt.Errorf("%s: target %v, with Kafka %v", m, target[m], w)
 		}
+		all, wanted = append(all, target[m]...), append(wanted, w...)
+	}
+	slices.Sort(all)
+	slices.Sort(wanted)
+	if !slices.Equal(all, wanted) {
+		return fmt.Errorf("targets of %v, with Kafka of %v", all, wanted)
 	}
 	var rest map[string]json.RawMessage
 	_ = json.Unmarshal(saw, &rest)

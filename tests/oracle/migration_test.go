@@ -15,7 +15,7 @@ func init() {
 	for name, run := range map[string]func(*replay, Operation) (map[string]any, error){
 		"rawJoin": (*replay).rawJoin, "rawJoinAnswer": (*replay).rawJoinAnswer, "rawSync": (*replay).rawSync, "rawSyncAnswer": (*replay).rawSyncAnswer,
 		"rawHeartbeat": (*replay).rawHeartbeat, "rawLeave": (*replay).rawLeave, "rawCommit": (*replay).rawCommit, "rawFetchOffset": (*replay).rawFetchOffset,
-		"rawConsumerHeartbeat": (*replay).rawConsumerHeartbeat, "describe": (*replay).describeBoth,
+		"rawConsumerHeartbeat": (*replay).rawConsumerHeartbeat, "describe": (*replay).describeBoth, "expiry": (*replay).expiry,
 	} {
 		operations[name] = func(r *replay, op Operation, saw json.RawMessage) error {
 			got, err := run(r, op)
@@ -165,8 +165,12 @@ func (r *replay) rawLeave(op Operation) (map[string]any, error) {
 }
 
 func (r *replay) rawCommit(op Operation) (map[string]any, error) {
+	topic := "ga"
+	if op.has("topic") {
+		topic = op.str("topic")
+	}
 	a := r.ask(op, machine.OffsetCommitRequest{Group: r.groupOf(op), Member: r.member(op), Generation: int32(op.num("epoch", -1)),
-		Parts: []machine.CommitPart{{Topic: "ga", Partition: int32(op.num("partition", 0)), Offset: op.num("offset", 0), LeaderEpoch: -1}}}).(machine.OffsetCommitResponse)
+		Parts: []machine.CommitPart{{Topic: topic, Partition: int32(op.num("partition", 0)), Offset: op.num("offset", 0), LeaderEpoch: -1}}}).(machine.OffsetCommitResponse)
 	return map[string]any{"error": a.Parts[0].Error.String()}, nil
 }
 
@@ -190,6 +194,42 @@ func (r *replay) rawConsumerHeartbeat(op Operation) (map[string]any, error) {
 		out["assignment"] = strings.Join(partNames(a.Assignment), ",")
 	}
 	return out, nil
+}
+
+// expiry is after how many seconds, rounded to fives, offsets are gone (ge1): one member lives on, another leaves after 20 s.
+func (r *replay) expiry(op Operation) (map[string]any, error) {
+	from, gone := r.Now, map[string]any{}
+	watch := op.strs("watch")
+	for _, w := range watch {
+		gone[w] = "kept"
+	}
+	for left := false; r.Now < from+op.num("seconds", 0)*1000*millis; r.run(200 * millis) {
+		beat := func(group, member string) machine.Payload {
+			return r.call(r.coordinatorOf(group), machine.HeartbeatRequest{Group: group, Member: r.g().ids[member], Generation: 1})
+		}
+		beat("live", "L")
+		if !left && r.Now >= from+20_000*millis {
+			left = true
+			r.call(r.coordinatorOf("gone"), machine.LeaveGroupRequest{Group: "gone", Members: []machine.LeavingMember{{Member: r.g().ids["G"]}}})
+		} else if !left {
+			beat("gone", "G")
+		}
+		for _, w := range watch {
+			group, topic, _ := strings.Cut(w, "/")
+			a := r.call(r.coordinatorOf(group), machine.OffsetFetchRequest{Group: group, Parts: []machine.NamedPartition{{Topic: topic}}}).(machine.OffsetFetchResponse)
+			if gone[w] == "kept" && a.Parts[0].Offset < 0 {
+				gone[w] = (r.Now - from + 2500*millis) / (5000 * millis) * 5
+			}
+		}
+	}
+	groups := []string{}
+	for _, g := range []string{"gone", "live", "modern", "simple"} {
+		if x, b := r.GroupAt(g); x != nil && r.Known(b, x) {
+			groups = append(groups, g)
+		}
+	}
+	gone["groups"] = groups
+	return gone, nil
 }
 
 // describeBoth is what DescribeGroups and ConsumerGroupDescribe say of a group.

@@ -164,7 +164,7 @@ func (r *replay) listOffsets(op Operation, saw json.RawMessage) error {
 	case `"earliest"`:
 		ts = machine.EarliestTimestamp
 	case `"max timestamp"`:
-		return r.notCompared(op, "ListOffsets of the largest timestamp")
+		ts = machine.MaxTimestamp
 	case `"now+1h"`:
 		ts = r.Now/millis + 3_600_000
 	default:
