@@ -45,7 +45,7 @@ var shared = []string{
 	".Replicas[].Replicas", ".Replicas[].ISR", ".Change.ISR", ".Fetchers[].Parts", ".Alter.Items[].ISR", ".Fetches[].Request.Parts", ".Fetches[].Request.Forgotten",
 	".Log.Sealed", ".Log.Epochs", ".Results[].Errors", ".Ask.Partitions", ".Verifying[].Guards", ".Transactions.Aborted", ".Txn.New", ".How.Topics", ".App.TxnCalls.Returned", ".App.Returned", ".OffsetQueue.Offsets", ".Txn.Added", ".Active.Batches.Full", ".Active.Batches.Last", ".Log.Producers[].Batches", ".Log.Snapshots",
 	".Batch.Records.Data", ".Records.Data", ".Headers", ".Keys", ".Config.PartitionTable", ".Meta.Brokers", ".Runs.Full", ".Runs.Open.Data", "Truth.Acked",
-	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Classic.Protocols", ".Members[].Topics", ".Assigned", ".Revoking", ".Target", ".Said", ".Patterns[].Topics", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
+	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Classic.Protocols", ".GivenUp.Parts", ".Members[].Topics", ".Assigned", ".Revoking", ".Target", ".Said", ".Patterns[].Topics", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
 	".Share.Sessions[].Parts", ".Jobs[].Request.Parts", ".Jobs[].Request.Forgotten", ".Request.Acks", ".Calls[].Request.Batches", ".Calls[].Undo", ".Consumers[].Topics",
 	".Consumers[].Told", ".Consumers[].Assigned", ".Links[].Known", ".Links[].Sent", ".Results", ".Poll.Rows", ".How.Release", ".How.Reject", ".Book[].Done", ".Groups[].Ready",
 	".Members[].Topics", ".Members[].Parts", ".Members[].Target", ".States[].Batches",

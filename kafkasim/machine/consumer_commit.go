@@ -79,6 +79,11 @@ func (s *State) commitOffsets(c *Consumer, m Commit) Result {
 	c.Group.ByHand = true
 	if parts == nil {
 		parts = c.consumed()
+		for _, p := range c.Group.GivenUp.Parts {
+			if (c.Group.On || c.Group.GivenUp.At == s.Now) && !slices.ContainsFunc(parts, func(o CommitPart) bool { return o.Topic == p.Topic && o.Partition == p.Partition }) {
+				parts = append(parts, p)
+			}
+		}
 	}
 	if m.Async {
 		kind = CommitAsync

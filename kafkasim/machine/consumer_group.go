@@ -67,9 +67,18 @@ type Membership struct {
 	Watched      []TopicParts    // as leader: how many partitions the topics had when it assigned them
 	Calls        []RebalanceCall // of the rebalance listener, in order
 	ByHand       bool            // somebody has committed offsets of his choice
+	GivenUp      GivenUp
 	Fatal        Code
 
 	New ProtocolMember // with group.protocol=consumer
+}
+
+// GivenUp are the positions of partitions that the listener was just told of as revoked or lost: until the consumer joins,
+// or tells its coordinator, they are what a commit without arguments commits beside the positions of what it has. In
+// Kafka a callback runs while the partitions are still assigned.
+type GivenUp struct {
+	At    int64 // µs
+	Parts []CommitPart
 }
 
 // RebalanceCall is one call of the rebalance listener (ConsumerRebalanceListener).
@@ -124,7 +133,7 @@ func (s *State) subscribe(c *Consumer, topics []string, pattern string) {
 		c.Parts, c.Buffer, c.WholeOf = nil, nil, ""
 		m.On, m.Generation, m.Rejoin = true, -1, true
 	}
-	m.Topics = topics
+	m.Topics, m.GivenUp = topics, GivenUp{}
 	for _, t := range topics {
 		c.Meta.add(t)
 	}
@@ -150,6 +159,11 @@ func (s *State) callListener(c *Consumer, k CallKind, tps []NamedPartition) {
 		return
 	}
 	c.Group.Calls = append(c.Group.Calls, RebalanceCall{At: s.Now, Kind: k, TPs: tps})
+	if k != CallAssigned {
+		c.Group.GivenUp = GivenUp{At: s.Now, Parts: slices.DeleteFunc(c.consumed(), func(p CommitPart) bool {
+			return !slices.Contains(tps, NamedPartition{p.Topic, p.Partition})
+		})}
+	}
 	list := make([]int, len(tps))
 	for i, p := range tps {
 		list[i] = s.ordinal(TopicPartition{s.Metadata().topic(p.Topic), p.Partition})
@@ -164,13 +178,14 @@ func (s *State) pollGroup(c *Consumer) {
 		s.pollProtocol(c)
 		return
 	}
+	told := false
 	if m.On {
 		m.PollEnds = s.Now + c.Config.Member.MaxPollIntervalMs*ms
 		if m.Fatal != NONE {
 			c.Poll.Error = m.Fatal
 			return
 		}
-		answers := m.Answers
+		answers, calls := m.Answers, len(m.Calls)
 		m.Answers = nil
 		for _, a := range answers {
 			s.groupAnswer(c, a.Payload)
@@ -179,11 +194,14 @@ func (s *State) pollGroup(c *Consumer) {
 			c.Poll.Error = m.Fatal
 			return
 		}
+		told = slices.ContainsFunc(m.Calls[calls:], func(k RebalanceCall) bool { return k.Kind == CallRevoked })
 		m.Rejoin = m.Rejoin || c.partitionsChanged() || m.Joined != nil && !slices.Equal(m.Joined, m.Topics)
 	}
 	switch {
 	case m.Coordinator == NoNode:
 		s.findCoordinator(c)
+	case told:
+		s.wakeAt(&c.ClientIO, s.Now) // the application's listener comes first
 	case m.On && m.Rejoin && m.State != MemberPreparing && m.State != MemberCompleting && s.Now >= m.JoinAt && !c.awaitsTopics():
 		s.join(c)
 	}
@@ -297,7 +315,7 @@ func (s *State) join(c *Consumer) {
 	}
 	if s.askCoordinator(c, r) {
 		m.State = MemberPreparing
-		m.Joined = m.Topics
+		m.Joined, m.GivenUp = m.Topics, GivenUp{}
 	}
 }
 

@@ -146,7 +146,7 @@ func (s *State) reconcileProtocol(c *Consumer) {
 	if !m.New.Ready && !s.giveUpParts(c, gone, kept) {
 		return
 	}
-	m.New.Ready, m.New.Began, m.PrepareTo = false, true, 0
+	m.New.Ready, m.New.Began, m.PrepareTo, m.GivenUp = false, true, 0, GivenUp{}
 	for _, p := range added {
 		c.Meta.add(p.Topic)
 		c.addPart(p.Topic, p.Partition)

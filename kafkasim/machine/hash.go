@@ -134,7 +134,8 @@ func unused(v reflect.Value) bool {
 		reflect.TypeFor[ControllerPause](), reflect.TypeFor[Unheard](), reflect.TypeFor[UnheardChanges]():
 		return v.IsZero()
 	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp](),
-		reflect.TypeFor[ClassicMember](), reflect.TypeFor[config.Migration](), reflect.TypeFor[AllTopics]():
+		reflect.TypeFor[ClassicMember](), reflect.TypeFor[config.Migration](), reflect.TypeFor[AllTopics](),
+		reflect.TypeFor[GivenUp]():
 		return v.IsZero()
 	case reflect.TypeFor[config.ShareGroups]():
 		return v.Interface() == config.DefaultShareGroups
