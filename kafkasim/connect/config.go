@@ -3,6 +3,7 @@ package connect
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,9 @@ type workerConfig struct {
 	maxDelay      time.Duration
 	session       time.Duration
 	heartbeat     time.Duration
+	keys          string
 	converter     string
+	exactlyOnce   bool
 	given         kafkasim.Config
 }
 
@@ -34,7 +37,12 @@ type connectorConfig struct {
 	topics    []string // a sink's
 	table     string
 	upsert    bool
-	json      bool
+	keys      string // converters
+	values    string
+	chain     chain
+	retries   int // a sink's
+	backoff   time.Duration
+	deletes   bool
 	tolerant  bool
 	deadQueue string
 	context   bool
@@ -78,17 +86,42 @@ func (p *properties) ms(name string, fallback, least int) time.Duration {
 	return time.Duration(p.number(name, fallback, least)) * time.Millisecond
 }
 
-func (p *properties) names(name, example string) []string {
-	var out []string
+// list is names with commas between them, none for a property that is not given.
+func (p *properties) list(name string) (out []string) {
 	for s := range strings.SplitSeq(p.text(name, ""), ",") {
 		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
+	return out
+}
+
+// names is a list that must not be empty.
+func (p *properties) names(name, example string) []string {
+	out := p.list(name)
 	if len(out) == 0 {
 		misuse(p.where, "%s is missing; want names with commas between them, such as %q", name, example)
 	}
 	return out
+}
+
+// needed is a text that must be given.
+func (p *properties) needed(name, example string) string {
+	v := p.text(name, "")
+	if v == "" {
+		misuse(p.where, "%s is missing; want something such as %q", name, example)
+	}
+	return v
+}
+
+// regexp is a regular expression for the whole of a text.
+func (p *properties) regexp(name, example string) *regexp.Regexp {
+	text := p.needed(name, example)
+	r, err := regexp.Compile("^(?:" + text + ")$")
+	if err != nil {
+		misuse(p.where, "%s %q: %v", name, text, err)
+	}
+	return r
 }
 
 func (p *properties) oneOf(name, fallback string, values ...string) string {
@@ -120,12 +153,15 @@ func nearest(name string, names []string) string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
-// converter reads value.converter, by its short or its full name.
-func (p *properties) converter(fallback string) string {
-	v := p.text("value.converter", fallback)
+// converter reads key.converter or value.converter, by its short or its full name.
+func (p *properties) converter(name, fallback string) string {
+	v := p.text(name, fallback)
 	short := v[strings.LastIndex(v, ".")+1:]
-	if short != "StringConverter" && short != "JsonConverter" {
-		misuse(p.where, "value.converter %q: want StringConverter or JsonConverter; others are not modelled", v)
+	if converters[short] == "" {
+		misuse(p.where, "%s %q: want StringConverter or JsonConverter; others are not modelled", name, v)
+	}
+	if p.oneOf(name+".schemas.enable", "false", "true", "false") == "true" {
+		misuse(p.where, "%s.schemas.enable=true: schemas in messages are not modelled, and it is false here (true in Kafka)", name)
 	}
 	return short
 }
@@ -138,7 +174,9 @@ func parseWorker(verb string, conf kafkasim.Config) workerConfig {
 		maxDelay:      p.ms("scheduled.rebalance.max.delay.ms", 300000, 0),
 		session:       p.ms("session.timeout.ms", 10000, 1),
 		heartbeat:     p.ms("heartbeat.interval.ms", 3000, 1),
-		converter:     p.converter("StringConverter"),
+		keys:          p.converter("key.converter", "StringConverter"),
+		converter:     p.converter("value.converter", "StringConverter"),
+		exactlyOnce:   p.oneOf("exactly.once.source.support", "disabled", "disabled", "preparing", "enabled") == "enabled",
 		given:         conf,
 	}
 	p.end()
@@ -151,17 +189,29 @@ func parseWorker(verb string, conf kafkasim.Config) workerConfig {
 func parseConnector(where string, w workerConfig, conf kafkasim.Config) connectorConfig {
 	p := &properties{where: where, given: conf}
 	x := connectorConfig{source: p.oneOf("connector.class", "", "TableSource", "TableSink") == "TableSource",
-		tasksMax: p.number("tasks.max", 1, 1), json: p.converter(w.converter) == "JsonConverter",
-		tolerant: p.oneOf("errors.tolerance", "none", "none", "all") == "all"}
+		tasksMax: p.number("tasks.max", 1, 1), keys: p.converter("key.converter", w.keys), values: p.converter("value.converter", w.converter),
+		tolerant: p.oneOf("errors.tolerance", "none", "none", "all") == "all", chain: p.transforms()}
+	if _, asked := conf["errors.retry.timeout"]; asked {
+		misuse(where, "errors.retry.timeout is a real property that is not modelled: no converter or transform here throws an error that can be tried again; a sink's max.retries is for its table")
+	}
 	if x.source {
 		x.tables = p.names("tables", "orders,users")
 		x.prefix = p.text("topic.prefix", "")
 		x.poll = p.ms("poll.interval.ms", 5000, 1)
 		x.batch = p.number("batch.max.rows", 100, 1)
+		if p.oneOf("exactly.once.support", "requested", "requested", "required") == "required" && !w.exactlyOnce {
+			misuse(where, "exactly.once.support=required: the workers have exactly.once.source.support=disabled; give connect.New exactly.once.source.support=enabled")
+		}
+		p.oneOf("transaction.boundary", "poll", "poll")
 	} else {
 		x.topics = p.names("topics", "db-orders")
 		x.table = p.names("table", "copy")[0]
 		x.upsert = p.oneOf("insert.mode", "insert", "insert", "upsert") == "upsert"
+		x.deletes = p.oneOf("delete.enabled", "false", "false", "true") == "true"
+		if x.deletes && !x.upsert {
+			misuse(where, "delete.enabled=true: a row is found by its key only with insert.mode=upsert")
+		}
+		x.retries, x.backoff = p.number("max.retries", 10, 0), p.ms("retry.backoff.ms", 3000, 0)
 		x.deadQueue = p.text("errors.deadletterqueue.topic.name", "")
 		x.context = p.oneOf("errors.deadletterqueue.context.headers.enable", "false", "false", "true") == "true"
 	}

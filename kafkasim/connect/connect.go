@@ -24,8 +24,8 @@
 // Kafka: org.apache.kafka.connect.runtime (Worker, WorkerSourceTask, WorkerSinkTask, DistributedHerder,
 // WorkerCoordinator); rules K-1 to K-12. Simplified: the workers' group has its timers (heartbeat 3 s, session 10 s), but
 // its coordinator is not a broker and does not fail; all tasks take turns, ten times a second, and while one waits for Kafka
-// the others wait; the workers share the clients of the three topics. Absent: transforms, exactly once for sources,
-// pausing and stopping of connectors, REST, the eager protocol; properties that are not there are refused by name.
+// the others wait; the workers share the clients of the three topics; what REST answers are values with REST's words.
+// Absent: schemas, the eager protocol; properties that are not there are refused by name.
 package connect
 
 import (
@@ -60,10 +60,15 @@ type connector struct {
 	conf  connectorConfig
 	given kafkasim.Config
 	tasks int
+	// target is what the connector is to do: STARTED, PAUSED (its tasks are there and do nothing) or STOPPED (it has none).
+	target string
 }
 
 func (x *connector) items() []item {
 	out := []item{{x.name, -1}}
+	if x.target == stopped {
+		return out
+	}
 	for i := range x.tasks {
 		out = append(out, item{x.name, i})
 	}
@@ -88,6 +93,9 @@ func New(c *kafkasim.Cluster, db *Database, conf kafkasim.Config) *Connect {
 func Standalone(c *kafkasim.Cluster, db *Database, conf kafkasim.Config) *Connect {
 	k := begin("Standalone", c, db, conf)
 	k.standalone = true
+	if k.conf.exactlyOnce {
+		misuse("Standalone", "exactly.once.source.support is for distributed mode: a standalone worker's offsets are in a file")
+	}
 	k.log.start()
 	k.StartWorker("standalone")
 	return k
@@ -114,9 +122,11 @@ func (k *Connect) sleep() { k.last = k.c.Now() }
 
 // Create submits a connector's configuration. It has connector.class (TableSource or TableSink) and what that class wants:
 //
-//	TableSource: tables (names, with commas), topic.prefix, poll.interval.ms, batch.max.rows
-//	TableSink:   topics (names, with commas), table, insert.mode (insert or upsert)
-//	both:        tasks.max, value.converter (StringConverter, JsonConverter), errors.tolerance, errors.deadletterqueue.topic.name
+//	TableSource: tables (names, with commas), topic.prefix, poll.interval.ms, batch.max.rows, exactly.once.support
+//	TableSink:   topics (names, with commas), table, insert.mode (insert or upsert), delete.enabled, max.retries,
+//	             retry.backoff.ms, errors.deadletterqueue.topic.name and …context.headers.enable
+//	both:        tasks.max, key.converter and value.converter (StringConverter, JsonConverter), errors.tolerance,
+//	             transforms and predicates, by Kafka's names
 func (k *Connect) Create(name string, conf kafkasim.Config) *Status {
 	k.wake()
 	defer k.sleep()
@@ -136,7 +146,7 @@ func (k *Connect) Create(name string, conf kafkasim.Config) *Status {
 
 // add parses a configuration and puts the connector in its place.
 func (k *Connect) add(name string, conf kafkasim.Config) *connector {
-	x := &connector{name: name, given: conf, conf: parseConnector(fmt.Sprintf("Create(%q)", name), k.conf, conf)}
+	x := &connector{name: name, given: conf, target: started, conf: parseConnector(fmt.Sprintf("Create(%q)", name), k.conf, conf)}
 	x.tasks = x.conf.tasksMax
 	if x.conf.source {
 		x.tasks = min(x.tasks, len(x.conf.tables)) // a table is not split (K-3)

@@ -333,13 +333,6 @@ func TestUsage(t *testing.T) {
 		{func() { Standalone(world(), orders(1), nil).StartWorker("w2") }, "standalone mode is one worker"},
 		{func() { k.Worker("w1").Crash(); k.Worker("w1").Stop() }, "it is not running"},
 	} {
-		func() {
-			defer func() {
-				if e, ok := recover().(*kafkasim.UsageError); !ok || !strings.Contains(e.Error(), x.says) {
-					t.Errorf("%v, want %q", e, x.says)
-				}
-			}()
-			x.do()
-		}()
+		usage(t, x.says, x.do)
 	}
 }

@@ -28,7 +28,7 @@ func (d *Database) Table(name string) *Table {
 func (d *Database) Copy() *Database {
 	c := NewDatabase()
 	for name, t := range d.tables {
-		c.tables[name] = &Table{Name: name, rows: slices.Clone(t.rows)}
+		c.tables[name] = &Table{Name: name, rows: slices.Clone(t.rows), down: t.down}
 	}
 	return c
 }
@@ -56,6 +56,18 @@ type Row struct{ Key, Value string }
 type Table struct {
 	Name string
 	rows []Row
+	down bool
+}
+
+// Down makes a table answer nobody, as when its database is away, or answer again.
+func (t *Table) Down(down bool) *Table {
+	t.down = down
+	return t
+}
+
+// remove takes the row with this key away.
+func (t *Table) remove(key string) {
+	t.rows = slices.DeleteFunc(t.rows, func(r Row) bool { return r.Key == key })
 }
 
 // Insert adds a row at the end.

@@ -22,7 +22,7 @@ type Status struct {
 // ItemStatus is the state of a connector or a task (K-12).
 type ItemStatus struct {
 	Name   string // "db" for the connector, "db-0" for its first task
-	State  string // RUNNING, FAILED or UNASSIGNED
+	State  string // RUNNING, PAUSED, STOPPED (a connector), FAILED or UNASSIGNED
 	Worker string // "" for none
 	Why    string // why it FAILED
 }
@@ -52,6 +52,9 @@ func (k *Connect) itemStatus(i item) ItemStatus {
 			continue
 		}
 		out.State, out.Worker = "RUNNING", w.name
+		if x := k.find(i.Connector); x.target != started {
+			out.State = x.target
+		}
 		for _, t := range w.tasks {
 			if t.id == i && t.failed != "" {
 				out.State, out.Why = "FAILED", t.failed

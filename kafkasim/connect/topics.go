@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,6 +74,11 @@ func (k *Connect) newProducer(name string) *kafkasim.Producer {
 		"max.in.flight.requests.per.connection": 1, "delivery.timeout.ms": 1<<31 - 1})
 }
 
+// newTransactionalProducer makes a source task's producer with exactly once.
+func (k *Connect) newTransactionalProducer(name, id string) *kafkasim.Producer {
+	return k.c.NewProducer(k.free(name), kafkasim.Config{"acks": "all", "transactional.id": id})
+}
+
 // free is a client's name that nobody has.
 func (k *Connect) free(name string) string {
 	v := k.c.View()
@@ -89,20 +95,37 @@ func (k *Connect) free(name string) string {
 
 // logReader reads a topic from the beginning, and later what is new (KafkaBasedLog).
 type logReader struct {
-	topic string
-	x     *kafkasim.Consumer
+	topic     string
+	x         *kafkasim.Consumer
+	committed bool
 }
 
 func (k *Connect) reader(topic string) logReader {
-	x := k.c.NewConsumer(k.free(topic+"-reader"), kafkasim.Config{"auto.offset.reset": "earliest"})
-	return logReader{topic, x.Assign(topic)}
+	conf := kafkasim.Config{"auto.offset.reset": "earliest"}
+	if k.conf.exactlyOnce {
+		conf["isolation.level"] = "read_committed"
+	}
+	x := k.c.NewConsumer(k.free(topic+"-reader"), conf)
+	return logReader{topic, x.Assign(topic), k.conf.exactlyOnce}
+}
+
+// end is how far there is something to read: a reader with exactly once does not read into open transactions.
+func (r logReader) end(p *view.Partition) int64 {
+	if r.committed {
+		for i := range p.Logs {
+			if l := &p.Logs[i]; l.Role == "leader" {
+				return min(l.HighWatermark, l.LastStable)
+			}
+		}
+	}
+	return p.HighWatermark
 }
 
 // toEnd hands over what has not been read; it gives up after a while, with what it has.
 func (r logReader) toEnd(k *Connect, take func(*kafkasim.Polled)) {
 	behind := func() bool {
 		for i, p := range k.c.Topic(r.topic).Partitions {
-			if r.x.Position(r.topic, i) < p.HighWatermark && p.HighWatermark > 0 {
+			if end := r.end(&p.Partition); r.x.Position(r.topic, i) < end && end > 0 {
 				return true
 			}
 		}
@@ -133,6 +156,17 @@ func (l *internal) writeConfig(x *connector) {
 
 func (l *internal) deleteConfig(x *connector) {
 	l.producer.Send(configTopic, "connector-"+x.name, nil)
+	l.producer.Send(configTopic, "target-state-"+x.name, nil)
+	l.producer.Flush()
+}
+
+// writeTarget writes down what a connector is to do. Workers that know nothing of STOPPED take it for PAUSED.
+func (l *internal) writeTarget(x *connector) {
+	v := map[string]string{"state": x.target}
+	if x.target == stopped {
+		v = map[string]string{"state": paused, "state.v2": stopped}
+	}
+	l.producer.Send(configTopic, "target-state-"+x.name, asJSON(v))
 	l.producer.Flush()
 }
 
@@ -170,8 +204,18 @@ func unlessEnded(end func()) {
 
 // restore reads the connectors that the topic has.
 func (k *Connect) restore() {
-	found := map[string]kafkasim.Config{}
+	found, targets := map[string]kafkasim.Config{}, map[string]string{}
 	k.reader(configTopic).toEnd(k, func(r *kafkasim.Polled) {
+		if name, ok := strings.CutPrefix(r.Key, "target-state-"); ok {
+			var v struct {
+				State   string
+				StateV2 string `json:"state.v2"`
+			}
+			if json.Unmarshal([]byte(r.Value), &v) == nil {
+				targets[name] = cmp.Or(v.StateV2, v.State)
+			}
+			return
+		}
 		name, ok := strings.CutPrefix(r.Key, "connector-")
 		var v struct{ Properties kafkasim.Config }
 		switch {
@@ -183,7 +227,8 @@ func (k *Connect) restore() {
 		}
 	})
 	for name, conf := range found {
-		k.add(name, conf)
+		x := k.add(name, conf)
+		x.target = cmp.Or(targets[name], x.target)
 	}
 }
 

@@ -200,7 +200,7 @@ func (w *Worker) take(next []item) {
 			w.tasks = append(w.tasks, t)
 			t.start(w.k)
 		} else {
-			w.k.log.status(w.k, i, "RUNNING", w.name)
+			w.k.log.status(w.k, i, w.k.itemStatus(i).State, w.name)
 		}
 	}
 }
