@@ -493,16 +493,22 @@ func symbols4() map[string]reflect.Value {
 
 func symbols5() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Connect":     reflect.ValueOf((*p5.Connect)(nil)),
-		"Database":    reflect.ValueOf((*p5.Database)(nil)),
-		"ItemStatus":  reflect.ValueOf((*p5.ItemStatus)(nil)),
-		"New":         reflect.ValueOf(p5.New),
-		"NewDatabase": reflect.ValueOf(p5.NewDatabase),
-		"Row":         reflect.ValueOf((*p5.Row)(nil)),
-		"Standalone":  reflect.ValueOf(p5.Standalone),
-		"Status":      reflect.ValueOf((*p5.Status)(nil)),
-		"Table":       reflect.ValueOf((*p5.Table)(nil)),
-		"Worker":      reflect.ValueOf((*p5.Worker)(nil)),
+		"Connect":        reflect.ValueOf((*p5.Connect)(nil)),
+		"ConnectorState": reflect.ValueOf((*p5.ConnectorState)(nil)),
+		"Database":       reflect.ValueOf((*p5.Database)(nil)),
+		"ItemState":      reflect.ValueOf((*p5.ItemState)(nil)),
+		"ItemStatus":     reflect.ValueOf((*p5.ItemStatus)(nil)),
+		"New":            reflect.ValueOf(p5.New),
+		"NewDatabase":    reflect.ValueOf(p5.NewDatabase),
+		"Offset":         reflect.ValueOf((*p5.Offset)(nil)),
+		"Offsets":        reflect.ValueOf((*p5.Offsets)(nil)),
+		"Reply":          reflect.ValueOf((*p5.Reply)(nil)),
+		"Row":            reflect.ValueOf((*p5.Row)(nil)),
+		"Standalone":     reflect.ValueOf(p5.Standalone),
+		"Status":         reflect.ValueOf((*p5.Status)(nil)),
+		"Table":          reflect.ValueOf((*p5.Table)(nil)),
+		"TaskInfo":       reflect.ValueOf((*p5.TaskInfo)(nil)),
+		"Worker":         reflect.ValueOf((*p5.Worker)(nil)),
 	}
 }
 
