@@ -16,6 +16,7 @@ type board struct {
 	keys        *keyTable
 	clients     []boardClient
 	groups      []boardClient // consumer groups, whose positions are their committed offsets
+	bare        bool          // curves need no cells: of a log only its offsets are kept
 }
 
 type boardBroker struct {
@@ -120,7 +121,15 @@ func (p *boardPartition) logOf(broker int) *boardLog {
 	return nil
 }
 
+// find is where a cell of that offset is or would be. Most logs have no gaps and most questions are about their end.
 func (l *boardLog) find(offset int64) (int, bool) {
+	n := len(l.cells)
+	if n == 0 || offset > l.cells[n-1][0] {
+		return n, false
+	}
+	if back := l.cells[n-1][0] - offset; back < int64(n) && l.cells[n-1-int(back)][0] == offset {
+		return n - 1 - int(back), true
+	}
 	return slices.BinarySearchFunc(l.cells, offset, func(c Cell, o int64) int { return cmp.Compare(c[0], o) })
 }
 

@@ -233,9 +233,15 @@ func binOf(x, from, width float64, bins int) int {
 	return min(int(math.Floor((x-from)/width)), bins-1)
 }
 
-// curveOver runs through a trace moment by moment; sample sees the board after each.
+// curveOver runs through a trace moment by moment; sample sees the board after each, without the records of its logs.
 func curveOver(trace *view.Trace, sample func(b *board, at int64)) *board {
 	b := newBoard(trace)
+	b.bare = true
+	return overMoments(b, trace, sample)
+}
+
+// overMoments folds a trace; sample sees the board after each moment.
+func overMoments(b *board, trace *view.Trace, sample func(b *board, at int64)) *board {
 	for i := range trace.Changes {
 		c := &trace.Changes[i]
 		b.apply(c)

@@ -32,6 +32,7 @@ func newAnnotations(topics []string, panels map[int]int) *annotations {
 func annotate(trace *view.Trace, topics []string, panels map[int]int) *annotations {
 	a := newAnnotations(topics, panels)
 	b := newBoard(trace)
+	b.bare = true
 	ran := map[int]bool{}
 	for i := range trace.Changes {
 		c := &trace.Changes[i]

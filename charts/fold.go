@@ -56,12 +56,15 @@ func (b *board) apply(c *view.Change) {
 		p.created, p.leader, p.epoch, p.isr = true, int(c.A), int(c.B), c.List
 	case view.Acked:
 		for i := range c.B {
-			if c.A >= 0 {
+			if c.A >= 0 && !b.bare {
 				p.remark(c.A+i, view.MarkWritten, view.MarkAcked, func(a, b int64) bool { return a > b })
 			}
 		}
 	case view.Lost:
 		for i := range c.B {
+			if b.bare {
+				break
+			}
 			p.remark(c.A+i, view.MarkAcked, view.MarkLost, func(a, b int64) bool { return a < b })
 		}
 	default:
@@ -88,6 +91,9 @@ func (b *board) applyLog(p *boardPartition, l *boardLog, c *view.Change) {
 		l.role, l.epoch = "follower", c.B
 	case view.Appended:
 		for i := range c.Records {
+			if b.bare {
+				break
+			}
 			r := &c.Records[i]
 			epoch := int64(r.LeaderEpoch)
 			l.put(Cell{r.Offset, b.keys.of(r), epoch, p.markOf(r.Offset, epoch)})

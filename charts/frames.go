@@ -73,6 +73,7 @@ func (r *recorder) frame(b *board, at int64, words []string) {
 	if r.scene == nil {
 		r.spec.measure(0)
 		r.scene = newScene(r.spec)
+		r.scene.forgets = true
 	}
 	f := Frame{T: float64(at) / 1000, Words: words}
 	r.controllers(b, &f)

@@ -19,8 +19,7 @@ const wordsPerFrame = 4
 func Replay(src view.Source, topic ...string) *Picture {
 	now, trace := look("Replay", src)
 	topics := topicsOf("Replay", now, topic)
-	b := newBoard(trace)
-	b.keys = keysOf(trace)
+	b := newBoard(trace) // it numbers the keys as they come, which is keysOf's order
 	b.acksOf(now)
 	r := newRecorder("Replay"+b.omitted(topics), b, topics)
 	story := &highlights{}
@@ -34,6 +33,7 @@ func Replay(src view.Source, topic ...string) *Picture {
 	if len(groups) == 0 {
 		r.frame(b, now.Now, []string{"Nothing has happened yet."})
 	}
+	r.spec.Keys = append(r.spec.Keys, b.keys.names...)
 	spec := r.finish()
 	height := controlsRow + spec.Height + spec.WordLines*wordLine + 8
 	p := newPicture(KindReplay, story.describe(spec, b, topics), height, spec)
@@ -49,10 +49,7 @@ func Replay(src view.Source, topic ...string) *Picture {
 // tell folds some changes into the board and describes them.
 func (r *recorder) tell(b *board, changes []view.Change, story *highlights) []string {
 	var sentences []sentence
-	threshold := 0
-	if len(changes) > 60 {
-		threshold = 2 // nobody reads the rest, and a long history has millions
-	}
+	threshold := quietBelow(len(changes))
 	untold := 0
 	for i := range changes {
 		c := &changes[i]
@@ -69,6 +66,14 @@ func (r *recorder) tell(b *board, changes []view.Change, story *highlights) []st
 		b.apply(c)
 	}
 	words := tell(sentences, wordsPerFrame-min(untold, 1))
+	return andQuieter(words, untold)
+}
+
+// quietBelow is how loud one of n changes of a frame must be to be told: nobody reads them all, and a long history has
+// millions.
+func quietBelow(n int) int { return pick(n > 60, 2, 0) }
+
+func andQuieter(words []string, untold int) []string {
 	if untold > 0 {
 		words = append(words, "… and "+count(untold, "quieter change", "quieter changes")+".")
 	}

@@ -57,7 +57,7 @@ func TestFramesSayTheSameAsWholePictures(t *testing.T) {
 		b := newBoard(trace)
 		b.keys = keysOf(trace)
 		r := newRecorder("", b, []string{"orders"})
-		var reader *scene
+		var reader, short *scene // the second keeps only what it shows
 		for _, g := range moments(trace) {
 			for i := g.from; i < g.to; i++ {
 				b.apply(&trace.Changes[i])
@@ -65,10 +65,13 @@ func TestFramesSayTheSameAsWholePictures(t *testing.T) {
 			want := whole(b, []string{"orders"})
 			r.frame(b, trace.Changes[g.to-1].At, nil)
 			if reader == nil {
-				reader = newScene(r.spec)
+				reader, short = newScene(r.spec), newScene(r.spec)
+				short.forgets = true
 			}
 			reader.apply(&r.spec.Frames[len(r.spec.Frames)-1])
 			same(t, fmt.Sprintf("frame %d", len(r.spec.Frames)-1), reader, want)
+			short.apply(&r.spec.Frames[len(r.spec.Frames)-1])
+			same(t, fmt.Sprintf("frame %d, without what was before", len(r.spec.Frames)-1), short, want)
 		}
 	})
 }
@@ -114,7 +117,7 @@ func TestFoldingTheTraceGivesTheView(t *testing.T) {
 	for until := int64(10); until <= 60; until++ {
 		w := leaderCrash(until)
 		trace := w.Trace()
-		folded := curveOver(trace, func(*board, int64) {})
+		folded := overMoments(newBoard(trace), trace, func(*board, int64) {})
 		folded.keys = keysOf(trace)
 		folded.acksOf(w.View())
 		for i := range folded.partitions {

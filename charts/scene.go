@@ -16,6 +16,10 @@ type scene struct {
 	partitions  []PartitionDelta
 	logs        []sceneLog
 	clients     []string
+
+	// forgets drops cells before the window, so that the recorder of a long story does not grow with its length; when
+	// the window goes back it brings them again. A reader keeps them: recorders did not always.
+	forgets bool
 }
 
 // sceneLog is one replica's log: the cells known so far, by offset.
@@ -55,7 +59,11 @@ func (s *scene) apply(f *Frame) {
 		s.logs[i].Gone = nil
 	}
 	for _, d := range f.Logs {
-		s.logs[d.Replica].apply(d)
+		from := int64(0)
+		if s.forgets {
+			from = s.partitions[s.spec.Replicas[d.Replica].Partition].From
+		}
+		s.logs[d.Replica].apply(d, from)
 	}
 	for _, m := range f.Marks {
 		for i := range s.logs {
@@ -69,9 +77,11 @@ func (s *scene) apply(f *Frame) {
 	}
 }
 
-func (l *sceneLog) apply(d LogDelta) {
+// apply changes the log and forgets cells before an offset.
+func (l *sceneLog) apply(d LogDelta, from int64) {
 	l.LogDelta = d
-	l.cells = slices.DeleteFunc(l.cells, func(c Cell) bool { return c[0] < d.Start || c[0] >= d.End })
+	from = max(from, d.Start)
+	l.cells = slices.DeleteFunc(l.cells, func(c Cell) bool { return c[0] < from || c[0] >= d.End })
 	for _, c := range d.Add {
 		at, found := l.find(c[0])
 		if found {

@@ -52,13 +52,22 @@ func (s *stage) run(paint func()) {
 		var sentences []sentence
 		event := false
 		s.sent, s.acked = 0, 0
-		for ; i < len(s.trace.Changes) && s.trace.Changes[i].At < edge; i++ {
+		end := i
+		for end < len(s.trace.Changes) && s.trace.Changes[end].At < edge {
+			end++
+		}
+		threshold, untold := quietBelow(end-i), 0
+		for ; i < end; i++ {
 			c := &s.trace.Changes[i]
 			s.story.closed = s.story.closed && c.Kind != view.Sent
-			said := sentence{text: s.b.say(c), loud: s.b.loudness(c), at: c.At}
-			sentences = append(sentences, said)
-			s.story.add(said)
-			event = event || said.loud >= 3 && !s.story.closed
+			if loud := s.b.loudness(c); loud < threshold {
+				untold++
+			} else {
+				said := sentence{text: s.b.say(c), loud: loud, at: c.At}
+				sentences = append(sentences, said)
+				s.story.add(said)
+				event = event || loud >= 3 && !s.story.closed
+			}
 			s.sender.add(c)
 			s.b.apply(c)
 			switch c.Kind {
@@ -70,7 +79,7 @@ func (s *stage) run(paint func()) {
 		}
 		s.at = max(edge-stride, 0) // the tick in which all this happened
 		paint()
-		words := tell(sentences, 3)
+		words := andQuieter(tell(sentences, 3-min(untold, 1)), untold)
 		if s.story.closed {
 			words = []string{"Before the first record is sent."}
 		}
@@ -174,11 +183,30 @@ type delivery struct {
 }
 
 // senderLog pairs what was sent with what was heard, oldest first by client and partition.
-type senderLog struct{ list []delivery }
+type senderLog struct {
+	list []delivery
+	full int // how long the list may become before what is settled and out of sight is forgotten
+}
+
+// forget drops deliveries that nobody waits for and no frame shows any more.
+func (s *senderLog) forget() {
+	shown := len(s.list) - pageSendRows
+	kept := s.list[:0]
+	for i := range s.list {
+		if i >= shown || s.list[i].heard < 0 {
+			kept = append(kept, s.list[i])
+		}
+	}
+	s.list = kept
+	s.full = max(64, 2*len(kept))
+}
 
 func (s *senderLog) add(c *view.Change) {
 	switch c.Kind {
 	case view.Sent:
+		if len(s.list) >= max(s.full, 64) {
+			s.forget()
+		}
 		s.list = append(s.list, delivery{client: c.Client, partition: c.Partition, records: c.A, first: -1, sent: c.At, heard: -1})
 	case view.Retried:
 		if i := s.waiting(c); i >= 0 {
