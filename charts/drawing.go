@@ -2,6 +2,7 @@ package charts
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -91,14 +92,16 @@ var inks = func() map[string]string {
 // pen builds a drawing: shapes are put down until frame() makes a moment of them. Equal shapes are one.
 type pen struct {
 	spec   DrawingSpec
-	index  map[Shape]int
-	before map[int]bool
-	now    map[int]bool
+	index  map[uint64][]int // hash of a shape: the shapes that have it
+	placed []int            // in the moment in the making
+	before []int            // in the moment before
+	moment []int            // of each shape: the number of the last moment that it stands in
+	number int              // of the moment in the making
 	fade   float64
 }
 
 func newPen(title string, width int) *pen {
-	return &pen{spec: DrawingSpec{Title: clip(title), Width: width, Shapes: []Shape{}, Frames: []DrawingFrame{}}, index: map[Shape]int{}, before: map[int]bool{}, now: map[int]bool{}}
+	return &pen{spec: DrawingSpec{Title: clip(title), Width: width, Shapes: []Shape{}, Frames: []DrawingFrame{}}, index: map[uint64][]int{}, number: 1}
 }
 
 // put adds a shape to the moment in the making.
@@ -110,16 +113,45 @@ func (p *pen) put(s Shape) {
 		s.Fade = p.fade
 	}
 	s.Text, s.Tip = clip(s.Text), clip(s.Tip)
-	i, known := p.index[s]
-	if !known {
-		if len(p.spec.Shapes) == maxShapes {
-			return
-		}
-		i = len(p.spec.Shapes)
-		p.index[s] = i
-		p.spec.Shapes = append(p.spec.Shapes, s)
+	i := p.shape(&s)
+	if i >= 0 && p.moment[i] != p.number {
+		p.moment[i] = p.number
+		p.placed = append(p.placed, i)
 	}
-	p.now[i] = true
+}
+
+// shape is the index of a shape, -1 when there is no room for another one.
+func (p *pen) shape(s *Shape) int {
+	h := s.hash()
+	for _, i := range p.index[h] {
+		if p.spec.Shapes[i] == *s {
+			return i
+		}
+	}
+	i := len(p.spec.Shapes)
+	if i == maxShapes {
+		return -1
+	}
+	p.index[h] = append(p.index[h], i)
+	p.spec.Shapes = append(p.spec.Shapes, *s)
+	p.moment = append(p.moment, 0)
+	return i
+}
+
+// hash tells most shapes apart. A map of shapes would hash each of their twenty fields.
+func (s *Shape) hash() uint64 {
+	h := uint64(len(s.Kind))
+	for _, v := range [...]float64{s.X, s.Y, s.W, s.H, s.R, s.Fade} {
+		h = (h ^ math.Float64bits(v)) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	for _, text := range [...]string{s.Text, s.Fill, s.Stroke, s.Tip} {
+		for i := range len(text) {
+			h = (h ^ uint64(text[i])) * 0x100000001B3
+		}
+		h ^= h >> 31
+	}
+	return (h ^ uint64(s.Key+1)<<8 ^ uint64(s.Mark)) * 0x9E3779B97F4A7C15
 }
 
 func hundredths(v float64) float64 {
@@ -152,19 +184,22 @@ func (p *pen) title() { p.bold(2, 19, 15, "ink", p.spec.Title) }
 // frame ends a moment. A frame in which nothing is new and nothing is said is left out.
 func (p *pen) frame(t float64, words []string, event bool) {
 	f := DrawingFrame{T: t, Words: words, Event: event}
-	for i := range p.now {
-		if !p.before[i] {
-			f.Add = append(f.Add, i)
-		}
-	}
-	for i := range p.before {
-		if !p.now[i] {
+	for _, i := range p.before {
+		if p.moment[i] != p.number {
 			f.Drop = append(f.Drop, i)
 		}
+		p.moment[i] = -p.moment[i] // it was there
+	}
+	for _, i := range p.placed {
+		if p.moment[i] > 0 {
+			f.Add = append(f.Add, i)
+		}
+		p.moment[i] = p.number
 	}
 	slices.Sort(f.Add)
 	slices.Sort(f.Drop)
-	p.before, p.now = p.now, map[int]bool{}
+	p.before, p.placed = p.placed, p.before[:0]
+	p.number++
 	if len(p.spec.Frames) > 0 && len(f.Add)+len(f.Drop)+len(words) == 0 {
 		return
 	}

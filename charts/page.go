@@ -22,12 +22,9 @@ const (
 // blue high watermark and the committed cells coloured by key, the sender's thread with the ticks at which each
 // record was sent and acknowledged, and the consumers. It draws the first partitions of any cluster.
 func Page(src view.Source) *Picture {
-	s := newStage("Page", "Three brokers, tick by tick", src)
-	if len(s.b.brokers) != 3 {
-		s.pen.spec.Title = count(len(s.b.brokers), "broker", "brokers") + ", tick by tick"
-	}
-	bottom := 0.0
-	s.run(func() { bottom = s.page() })
+	s := playStage("Page", "tick", src, func(t *view.Trace) string {
+		return pick(len(t.Brokers) == 3, "Three brokers", count(len(t.Brokers), "broker", "brokers"))
+	}, (*stage).page)
 	sent, acked, failed, lost, _, _ := s.b.totals()
 	ends := fmt.Sprintf("%d sent, %d acknowledged, %d lost of them, %d failed.", sent, acked, lost, failed)
 	for i := range s.b.partitions[:min(len(s.b.partitions), maxPageRows)] {
@@ -38,7 +35,7 @@ func Page(src view.Source) *Picture {
 		}
 		ends += "."
 	}
-	return s.finish(bottom, ends)
+	return s.finish(ends)
 }
 
 // page draws one frame.

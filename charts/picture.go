@@ -40,13 +40,19 @@ func NumberFrom(n int) { made.Store(int64(n) - 1) }
 
 // newPicture finishes a chart: its id is made of its content and of its number in this process.
 func newPicture(kind, alt string, height int, spec any) *Picture {
+	text := specText(kind, spec)
+	sum := sha256.Sum256(append([]byte(kind), text...))
+	id := fmt.Sprintf("%s-%s-%d", kind, hex.EncodeToString(sum[:4]), made.Add(1))
+	return &Picture{still: &still{}, envelope: Envelope{V: SchemaVersion, ID: id, Kind: kind, H: height, Alt: shorten(alt, maxAlt), Spec: string(text)}}
+}
+
+// specText is a spec as it travels.
+func specText(kind string, spec any) []byte {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		panic(fmt.Sprintf("charts: a %s that JSON cannot hold: %v", kind, err)) // specs are plain data
 	}
-	sum := sha256.Sum256(append([]byte(kind), text...))
-	id := fmt.Sprintf("%s-%s-%d", kind, hex.EncodeToString(sum[:4]), made.Add(1))
-	return &Picture{still: &still{}, envelope: Envelope{V: SchemaVersion, ID: id, Kind: kind, H: height, Alt: shorten(alt, maxAlt), Spec: string(text)}}
+	return text
 }
 
 // WithID returns the same picture under another id: a chart that is redrawn in place keeps the id of the

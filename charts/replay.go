@@ -12,38 +12,72 @@ import (
 // wordsPerFrame is how many sentences stand under a replay.
 const wordsPerFrame = 4
 
+// maxReplay is how many bytes the spec of a picture with a slider may have before moments are merged: ten of them and
+// the runtime fit a page of 1.2 MB.
+const maxReplay = 64 << 10
+
 // Replay draws the cluster with a slider over everything that has happened: one frame for each moment
-// at which something changed, with what happened in words under it. More than 400 moments are thinned out by
-// merging quiet ones (copies, acknowledgements, watermarks); crashes, elections, truncations and the
-// caller's commands keep frames of their own. With topic names it shows those topics only.
+// at which something changed, with what happened in words under it. A long story is thinned to what a slider can
+// show, at most 400 frames and 64 KB, by merging quiet moments (copies, acknowledgements, watermarks); crashes,
+// elections, truncations and the caller's commands keep frames of their own as far as there is room, and the title
+// says how many moments there were. With topic names it shows those topics only.
 func Replay(src view.Source, topic ...string) *Picture {
 	now, trace := look("Replay", src)
 	topics := topicsOf("Replay", now, topic)
-	b := newBoard(trace) // it numbers the keys as they come, which is keysOf's order
-	b.acksOf(now)
-	r := newRecorder("Replay"+b.omitted(topics), b, topics)
-	story := &highlights{}
-	groups := thin(moments(trace), maxFrames)
-	for i, g := range groups {
-		story.closed = i == 0 && len(groups) > 1 // the brokers coming up are no news
-		words := r.tell(b, trace.Changes[g.from:g.to], story)
-		r.frame(b, trace.Changes[g.to-1].At, words)
-		r.spec.Frames[i].Event = g.loud && i > 0
+	all := moments(trace)
+	var t telling
+	for most := maxFrames; ; {
+		t = tellStory(now, trace, topics, all, most)
+		size := len(specText(KindReplay, t.spec))
+		if size <= maxReplay || most <= fewFrames {
+			break
+		}
+		most = max(fewFrames, min(len(t.spec.Frames), most)*maxReplay/size*15/16)
 	}
-	if len(groups) == 0 {
-		r.frame(b, now.Now, []string{"Nothing has happened yet."})
-	}
-	r.spec.Keys = append(r.spec.Keys, b.keys.names...)
-	spec := r.finish()
+	spec := t.spec
 	height := controlsRow + spec.Height + spec.WordLines*wordLine + 8
-	p := newPicture(KindReplay, story.describe(spec, b, topics), height, spec)
-	list := story.pick(maxHighlights)
+	p := newPicture(KindReplay, t.story.describe(spec, t.b, topics, len(all)), height, spec)
+	list := t.story.pick(maxHighlights)
 	p.width, p.height = spec.Width, spec.Height+int(storyHeight(list))
 	p.draw = func(string) (string, error) {
 		last := sceneAt(spec, len(spec.Frames)-1)
 		return drawScene(last, p.envelope.Alt, storyHeight(list), func(w *svg.Writer, top float64) { drawStory(w, top, list) }), nil
 	}
 	return p
+}
+
+// fewFrames is how many frames a replay keeps, however large each of them is.
+const fewFrames = 40
+
+// telling is a story told in frames.
+type telling struct {
+	spec  *ReplaySpec
+	b     *board // as it is at the end
+	story *highlights
+}
+
+// tellStory folds the trace into at most most frames.
+func tellStory(now *view.Cluster, trace *view.Trace, topics []string, all []group, most int) telling {
+	b := newBoard(trace) // it numbers the keys as they come, which is keysOf's order
+	b.acksOf(now)
+	groups := thin(all, most)
+	merged := ""
+	if len(groups) < len(all) {
+		merged = fmt.Sprintf(", %d moments in %s", len(all), count(len(groups), "step", "steps"))
+	}
+	r := newRecorder("Replay"+b.omitted(topics)+merged, b, topics)
+	story := &highlights{}
+	for i, g := range groups {
+		story.closed = i == 0 && len(groups) > 1 // the brokers coming up are no news
+		words := r.tell(b, trace.Changes[g.from:g.to], story)
+		r.frame(b, trace.Changes[g.to-1].At, words)
+		r.spec.Frames[i].Event = g.loud > 0 && i > 0
+	}
+	if len(groups) == 0 {
+		r.frame(b, now.Now, []string{"Nothing has happened yet."})
+	}
+	r.spec.Keys = append(r.spec.Keys, b.keys.names...)
+	return telling{r.finish(), b, story}
 }
 
 // tell folds some changes into the board and describes them.
@@ -88,7 +122,7 @@ func (r *recorder) concerns(c *view.Change) bool {
 // group is a run of changes that make one frame.
 type group struct {
 	from, to int
-	loud     bool
+	loud     int // how loud its loudest change is, 0 for quiet
 }
 
 // moments cuts a trace into its moments. What was before the first command or record (the brokers coming
@@ -110,47 +144,57 @@ func moments(trace *view.Trace) []group {
 		}
 		last := &list[len(list)-1]
 		last.to = i + 1
-		last.loud = last.loud || isLoud(c.Kind)
+		last.loud = max(last.loud, loudnessOf(c))
 	}
 	return list
 }
 
-// isLoud is what loudness of 2 and more means for a kind.
-func isLoud(kind view.Kind) bool {
-	switch kind {
-	case view.Lost, view.Command, view.BrokerState, view.Truncated, view.Failed, view.PartitionState, view.BrokerFenced, view.ControllerState, view.Refused, view.Retried,
-		view.Rebalanced, view.CommitFailed, view.TransactionState, view.GroupState:
-		return true
+// loudnessOf is a change's loudness as far as the change alone tells it, 0 below 2.
+func loudnessOf(c *view.Change) int {
+	if c.Kind == view.PartitionState {
+		return 3
 	}
-	return false
+	loud := (*board)(nil).loudness(c)
+	return pick(loud < 2, 0, loud)
 }
 
-// thin merges neighbouring quiet moments until at most most are left. When the loud ones alone are too
-// many, all are merged evenly.
+// thin merges neighbouring moments until at most most are left: the quiet ones, and of the loud ones those that are
+// less loud when there are too many. When the loudest alone are too many, all are merged evenly.
 func thin(list []group, most int) []group {
 	if len(list) <= most {
 		return list
 	}
-	loud, runs := 0, 0
-	for i, g := range list {
-		if g.loud {
-			loud++
-		} else if i == 0 || list[i-1].loud {
-			runs++
+	const louder = 6 // than everything
+	for level := 1; ; level++ {
+		loud, runs := 0, 0
+		for i, g := range list {
+			if g.loud >= level {
+				loud++
+			} else if i == 0 || list[i-1].loud >= level {
+				runs++
+			}
+		}
+		if room := most - loud - runs; room >= 0 || level == louder {
+			return mergeBelow(list, level, room)
 		}
 	}
-	room := most - loud - runs
-	if room < 0 {
-		return merge(list, most)
+}
+
+// mergeBelow merges what is less loud than a level into room groups more than it must.
+func mergeBelow(list []group, level, room int) []group {
+	quiet := 0
+	for _, g := range list {
+		if g.loud < level {
+			quiet++
+		}
 	}
-	quiet := len(list) - loud
 	var out []group
 	for i := 0; i < len(list); {
 		end := i + 1
-		if list[i].loud {
+		if list[i].loud >= level {
 			out = append(out, list[i])
 		} else {
-			for end < len(list) && !list[end].loud {
+			for end < len(list) && list[end].loud < level {
 				end++
 			}
 			out = append(out, merge(list[i:end], 1+room*(end-i)/quiet)...)
@@ -166,7 +210,11 @@ func merge(list []group, most int) []group {
 	out := make([]group, 0, most)
 	for k := range most {
 		from, to := k*len(list)/most, (k+1)*len(list)/most
-		out = append(out, group{from: list[from].from, to: list[to-1].to})
+		g := group{from: list[from].from, to: list[to-1].to}
+		for _, merged := range list[from:to] {
+			g.loud = max(g.loud, merged.loud)
+		}
+		out = append(out, g)
 	}
 	return out
 }
@@ -195,10 +243,14 @@ func (h *highlights) pick(most int) []sentence {
 	return list
 }
 
-func (h *highlights) describe(spec *ReplaySpec, b *board, topics []string) string {
+func (h *highlights) describe(spec *ReplaySpec, b *board, topics []string, moments int) string {
 	first, last := spec.Frames[0].T, spec.Frames[len(spec.Frames)-1].T
 	var out strings.Builder
-	fmt.Fprintf(&out, "Replay of %s from %s to %s.", count(len(spec.Frames), "moment", "moments"), moment(first), moment(last))
+	steps := ""
+	if moments > len(spec.Frames) {
+		steps = " in " + count(len(spec.Frames), "step", "steps")
+	}
+	fmt.Fprintf(&out, "Replay of %s%s from %s to %s.", count(max(moments, len(spec.Frames)), "moment", "moments"), steps, moment(first), moment(last))
 	for _, s := range h.pick(6) {
 		fmt.Fprintf(&out, " At %s: %s", ms(s.at), s.text)
 	}

@@ -19,33 +19,65 @@ type stage struct {
 	start int64 // µs: what was before is told in the first frame
 	story *highlights
 
+	stride      int64 // µs: how much time a frame holds
 	at          int64 // µs: the end of the frame in the making
 	sent, acked int64 // in this frame
 	sender      senderLog
+	height      float64 // px of the picture
 }
 
 // maxTicks is how many frames such a picture has at most: the small worlds live for a hundred ticks.
 const maxTicks = 200
 
-// newStage begins a picture. The caller draws each frame with paint.
-func newStage(where, title string, src view.Source) *stage {
+// playStage steps through the source's trace; paint draws the board as it is after each tick ("tick" or "step"), and
+// returns how high the picture is. A story of too many ticks is told in frames of 2, 4, 8 … ticks, and the title
+// says so.
+func playStage(where, tick string, src view.Source, title func(*view.Trace) string, paint func(*stage) float64) *stage {
 	now, trace := look(where, src)
-	s := &stage{now: now, trace: trace, b: newBoard(trace), tick: max(trace.Tick, 1), story: &highlights{}, pen: newPen(title, pictureWidth)}
 	if len(trace.Partitions) == 0 {
 		wrong("charts.%s: this cluster has no topic yet; kafkasim.%s() makes the world that this picture is of", where, where)
 	}
+	for ticks := int64(1); ; ticks *= 2 {
+		s := newStage(title(trace), now, trace)
+		for (trace.To-s.start)/(s.tick*ticks) >= maxTicks {
+			ticks *= 2
+		}
+		s.stride = s.tick * ticks
+		if ticks == 1 {
+			s.pen.spec.Title += ", " + tick + " by " + tick
+		} else {
+			s.pen.spec.Title += fmt.Sprintf(", %d %ss a frame", ticks, tick)
+		}
+		s.run(func() { s.height = paint(s) })
+		if len(s.pen.spec.Frames) <= fewFrames || s.pen.spec.fits(maxReplay) {
+			return s
+		}
+	}
+}
+
+// fits says whether the spec has at most so many bytes. Most have far fewer, which is seen at a glance.
+func (s *DrawingSpec) fits(bytes int) bool {
+	size := 120 * len(s.Shapes)
+	for i := range s.Frames {
+		size += 40 + 6*(len(s.Frames[i].Add)+len(s.Frames[i].Drop))
+		for _, text := range s.Frames[i].Words {
+			size += len(text)
+		}
+	}
+	return size <= bytes || len(specText(KindDrawing, s)) <= bytes
+}
+
+func newStage(title string, now *view.Cluster, trace *view.Trace) *stage {
+	s := &stage{now: now, trace: trace, b: newBoard(trace), tick: max(trace.Tick, 1), story: &highlights{}, pen: newPen(title, pictureWidth)}
 	s.b.keys = keysOf(trace)
 	s.b.acksOf(now)
 	s.start = startOf(trace, view.Sent) / s.tick * s.tick
 	return s
 }
 
-// run steps through the trace; paint draws the board as it is after each tick.
+// run steps through the trace; paint draws the board as it is after each frame's time.
 func (s *stage) run(paint func()) {
-	stride := s.tick
-	for (s.trace.To-s.start)/stride >= maxTicks {
-		stride *= 2
-	}
+	stride := s.stride
 	edge := s.start // changes before it belong to the first frame
 	s.story.closed = true
 	for i := 0; i < len(s.trace.Changes); {
@@ -281,12 +313,12 @@ func (p *pen) replicaHead(name string, l *boardLog, inISR bool, x, y, w float64)
 }
 
 // finish makes the picture, with the numbers at the end in its alternative text.
-func (s *stage) finish(height float64, ends string) *Picture {
+func (s *stage) finish(ends string) *Picture {
 	var alt strings.Builder
 	first, last := s.pen.spec.Frames[0].T, s.pen.spec.Frames[len(s.pen.spec.Frames)-1].T
 	fmt.Fprintf(&alt, "%s, %s from %s to %s.", s.pen.spec.Title, count(len(s.pen.spec.Frames), "moment", "moments"), moment(first), moment(last))
 	for _, line := range s.story.pick(6) {
 		fmt.Fprintf(&alt, " At %s: %s", ms(line.at), line.text)
 	}
-	return newDrawing(s.pen, height, alt.String()+" At the end: "+ends, s.story.pick(maxHighlights))
+	return newDrawing(s.pen, s.height, alt.String()+" At the end: "+ends, s.story.pick(maxHighlights))
 }

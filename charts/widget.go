@@ -19,19 +19,15 @@ const (
 // acknowledged in each step, what waits, the size of the ISR, acknowledged records that were lost, and the log
 // of each replica with its high watermark. It draws the first partition of any cluster.
 func Widget(src view.Source) *Picture {
-	s := newStage("Widget", "One partition, step by step", src)
+	s := playStage("Widget", "step", src, func(*view.Trace) string { return "One partition" }, func(s *stage) float64 { return s.widget(&s.b.partitions[0]) })
 	p := &s.b.partitions[0]
 	rows := len(p.logs)
-	bottom := 0.0
-	s.run(func() {
-		bottom = s.widget(p)
-	})
 	_, acked, failed, lost, _, _ := s.b.totals()
 	ends := fmt.Sprintf("%d acknowledged, %d lost of them, %d failed, ISR %s of %s", acked, lost, failed, listing(ids(p.isr)), count(rows, "replica", "replicas"))
 	for i := range p.logs {
 		ends += fmt.Sprintf("; broker %d hw %d leo %d", p.logs[i].broker, p.logs[i].hw, p.logs[i].end)
 	}
-	return s.finish(bottom, ends+".")
+	return s.finish(ends + ".")
 }
 
 // widget draws one frame.

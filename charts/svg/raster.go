@@ -185,7 +185,7 @@ func (p *painter) clip(path *node, at matrix) {
 
 // shape fills and strokes an element that has an outline.
 func (p *painter) shape(n *node, s style) {
-	if s.hidden {
+	if s.hidden || p.block(n, s) {
 		return
 	}
 	if !outline(n, &pen{p.canvas, s.at}) {
@@ -208,6 +208,32 @@ func (p *painter) shape(n *node, s style) {
 		p.canvas.StrokePreserve()
 	}
 	p.canvas.ClearPath()
+}
+
+// block fills a plain rectangle that lies on whole pixels, as backgrounds do, without asking how much of each pixel it
+// covers; false when it is none.
+func (p *painter) block(n *node, s style) bool {
+	if n.name != "rect" || n.attrs["rx"] != "" || n.attrs["ry"] != "" || s.at.b != 0 || s.at.c != 0 || p.clipTo != p.image.Rect {
+		return false
+	}
+	if _, stroked := p.colour(s.stroke, s.lineOpacity*s.opacity); stroked && s.width > 0 {
+		return false
+	}
+	c, ok := p.colour(s.fill, s.fillOpacity*s.opacity)
+	if _, named := reference(s.fill); !ok || named || c.A != 255 {
+		return false
+	}
+	x, y := length(n.attrs["x"], 0), length(n.attrs["y"], 0)
+	x0, y0 := s.at.apply(x, y)
+	x1, y1 := s.at.apply(x+length(n.attrs["width"], 0), y+length(n.attrs["height"], 0))
+	for _, v := range []float64{x0, y0, x1, y1} {
+		if !(math.Abs(v-math.Round(v)) < 1e-6 && math.Abs(v) < far) {
+			return false
+		}
+	}
+	area := image.Rect(int(math.Round(x0)), int(math.Round(y0)), int(math.Round(x1)), int(math.Round(y1)))
+	draw.Draw(p.image, area.Intersect(p.image.Rect), image.NewUniform(c), image.Point{}, draw.Src)
+	return true
 }
 
 func (p *painter) strokeStyle(s style) {

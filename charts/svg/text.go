@@ -54,19 +54,41 @@ func (f faces) get(bold bool, size float64) font.Face {
 	return face
 }
 
-// measuring serves TextWidth, which may be called from several goroutines.
+// measuring serves TextWidth, which may be called from several goroutines. The same texts are asked for again and
+// again: their widths are kept, and all forgotten when they are many.
 var measuring = struct {
 	sync.Mutex
 	faces faces
-}{faces: faces{}}
+	known map[measured]float64
+}{faces: faces{}, known: map[measured]float64{}}
+
+type measured struct {
+	text string
+	size float64
+	bold bool
+}
+
+// maxMeasured is how many widths are kept.
+const maxMeasured = 4096
 
 // TextWidth is the width of a line of text in px, in the font that the PNG uses.
 func TextWidth(text string, size float64, bold bool) float64 {
 	size = min(max(bounded(size), 1), maxFont)
 	measuring.Lock()
 	defer measuring.Unlock()
+	key := measured{text, size, bold}
+	if width, ok := measuring.known[key]; ok {
+		return width
+	}
 	// Measured at ten times the size: at small sizes advances are rounded to whole pixels.
-	return float64(font.MeasureString(measuring.faces.get(bold, 10*size), drawable(text))) / 64 / 10
+	width := float64(font.MeasureString(measuring.faces.get(bold, 10*size), drawable(text))) / 64 / 10
+	if len(measuring.known) == maxMeasured {
+		clear(measuring.known)
+	}
+	if len(text) <= 200 {
+		measuring.known[key] = width
+	}
+	return width
 }
 
 // drawable replaces what the embedded fonts cannot draw by a box. Without it such characters would be
