@@ -48,7 +48,7 @@ function kafkalabDraw(option, width, height) {
 function kafkalabCurve(spec, width, height) {
 	const full = Object.assign({ bands: [], marks: [], refs: [] }, JSON.parse(spec));
 	const option = kafkalabCharts.curveOption(full, height, kafkalabCharts.LIGHT);
-	option.tooltip = undefined;
+	option.tooltip = option.axisPointer = undefined;
 	option.legend.type = "plain"; // a still picture does not scroll
 	option.backgroundColor = "#fff";
 	return kafkalabDraw(option, width, height);
@@ -141,6 +141,7 @@ func draw(made func() (*engine, error), call func(*engine) goja.Callable, text s
 	}
 	e.Lock()
 	defer e.Unlock()
+	defer letGarbageLie()()
 	alarm := time.AfterFunc(drawLimit, func() { e.vm.Interrupt("it takes longer than " + drawLimit.String()) })
 	chance := rand.New(rand.NewPCG(1, 2)) // a layout by chance is the same each time
 	e.vm.SetRandSource(chance.Float64)

@@ -2,6 +2,7 @@ package svg
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
 	"image/png"
@@ -44,11 +45,11 @@ func palettise(picture *image.RGBA) *image.Paletted {
 		palette[i] = color.NRGBA{uint8(buckets[b].cr), uint8(buckets[b].cg), uint8(buckets[b].cb), 255}
 	}
 	out := image.NewPaletted(picture.Rect, palette)
-	last, lastIndex := -1, uint8(0)
+	last, lastIndex := uint32(0), uint8(0)
 	for i := range out.Pix {
-		p := picture.Pix[4*i : 4*i+3 : 4*i+3]
-		if key := keyOf(p[0], p[1], p[2]); key != last {
-			last, lastIndex = key, uint8(buckets[index[key]].chosen)
+		pixel := binary.LittleEndian.Uint32(picture.Pix[4*i:])
+		if pixel != last || i == 0 { // most are as the one before
+			last, lastIndex = pixel, uint8(buckets[index[keyOf(uint8(pixel), uint8(pixel>>8), uint8(pixel>>16))]].chosen)
 		}
 		out.Pix[i] = lastIndex
 	}
