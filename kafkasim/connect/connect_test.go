@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kafkalab/kafkasim"
+	"kafkalab/kafkasim/simtest"
 )
 
 func orders(n int) *Database {
@@ -333,6 +334,6 @@ func TestUsage(t *testing.T) {
 		{func() { Standalone(world(), orders(1), nil).StartWorker("w2") }, "standalone mode is one worker"},
 		{func() { k.Worker("w1").Crash(); k.Worker("w1").Stop() }, "it is not running"},
 	} {
-		usage(t, x.says, x.do)
+		simtest.WantUsage(t, x.says, x.do)
 	}
 }

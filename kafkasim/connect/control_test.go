@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kafkalab/kafkasim"
+	"kafkalab/kafkasim/simtest"
 )
 
 // running is a Connect cluster of two workers with a source and a sink.
@@ -125,7 +126,7 @@ func TestStopAndOffsets(t *testing.T) {
 			Standalone(world(), orders(1), kafkasim.Config{"exactly.once.source.support": "enabled"})
 		}},
 	} {
-		usage(t, x.says, x.do)
+		simtest.WantUsage(t, x.says, x.do)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kafkalab/kafkasim"
+	"kafkalab/kafkasim/simtest"
 )
 
 // transformed sends a row with these key and value through a source with transforms, and says what the topics have.
@@ -166,21 +167,10 @@ func TestTransformUsage(t *testing.T) {
 		{"transaction.boundary", []any{"transaction.boundary", "interval"}},
 		{"exactly.once.source.support=disabled", []any{"exactly.once.support", "required"}},
 	} {
-		usage(t, x.says, func() { k.Create("x", with(source, x.conf...)) })
+		simtest.WantUsage(t, x.says, func() { k.Create("x", with(source, x.conf...)) })
 	}
-	usage(t, "only with insert.mode=upsert", func() { k.Create("x", with(sink, "delete.enabled", true)) })
+	simtest.WantUsage(t, "only with insert.mode=upsert", func() { k.Create("x", with(sink, "delete.enabled", true)) })
 	if len(k.connectors) != 0 {
 		t.Error("a connector that was refused is there")
 	}
-}
-
-// usage wants a UsageError.
-func usage(t *testing.T, says string, do func()) {
-	t.Helper()
-	defer func() {
-		if e, ok := recover().(*kafkasim.UsageError); !ok || !strings.Contains(e.Error(), says) {
-			t.Errorf("%v, want %q", e, says)
-		}
-	}()
-	do()
 }

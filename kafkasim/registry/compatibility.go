@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/avro"
@@ -39,9 +40,9 @@ func Levels() []string {
 func (r *Registry) incompatible(subject string, doc *document) string {
 	level := r.store.level(subject)
 	mode, all := strings.CutSuffix(level, "_TRANSITIVE")
-	old := r.store.subject(subject)
+	old := r.store.subject(subject, false)
 	for i := len(old) - 1; i >= 0; i-- {
-		if why := clash(mode, old[i].Schema, doc); why != "" {
+		if why := r.clash(mode, &old[i], doc); why != "" {
 			return fmt.Sprintf("%s (oldSchemaVersion: %d, oldSchema: %s, compatibility: %s)", why, old[i].Version, old[i].Schema, level)
 		}
 		if !all {
@@ -52,8 +53,8 @@ func (r *Registry) incompatible(subject string, doc *document) string {
 }
 
 // clash says why two schemas do not go together under a mode.
-func clash(mode, oldText string, new *document) string {
-	old, err := parse(oldText)
+func (r *Registry) clash(mode string, before *entry, new *document) string {
+	old, err := r.resolve(before.Schema, slices.Clone(before.References))
 	if err != nil {
 		return "the old schema cannot be read: " + err.Error()
 	}

@@ -16,8 +16,7 @@
 //
 // Follows Confluent's Schema Registry (KafkaSchemaRegistry, KafkaStore, CompatibilityLevel, TopicNameStrategy): the HTTP
 // codes, the error codes, the records of _schemas and the frame are its. Avro is checked by github.com/twmb/avro. Absent:
-// JSON Schema and Protobuf (refused by name), references between schemas, deletion of subjects, contexts, modes, schema
-// ids in headers (SR-2), and the election among several registries: two handles on one cluster both write, one after the
+// JSON Schema and Protobuf (refused by name), contexts, rules, normalization, schema ids in headers (SR-2), and the election among several registries: two handles on one cluster both write, one after the
 // other.
 package registry
 
@@ -96,52 +95,82 @@ func freeName(c *kafkasim.Cluster) string {
 // the id that it has (SR-4). One that breaks the subject's compatibility level is refused with 409, and nothing is written
 // (SR-8). A third argument is the schemaType; only "AVRO" is there.
 func (r *Registry) Register(subject, schema string, schemaType ...string) *Answer {
+	o := Options{}
+	if len(schemaType) > 0 {
+		o.SchemaType = schemaType[0]
+	}
+	return r.RegisterWith(subject, schema, o)
+}
+
+// RegisterWith is Register with references to other schemas, and in mode IMPORT with the schema's own id and version.
+func (r *Registry) RegisterWith(subject, schema string, o Options) *Answer {
 	r.requests++
-	where := fmt.Sprintf("Register(%q)", subject)
-	doc, bad := r.read(where, subject, schema, schemaType)
+	r.catchUp()
+	doc, bad := r.read(fmt.Sprintf("Register(%q)", subject), subject, schema, o)
 	if bad != nil {
 		return bad
 	}
-	r.catchUp()
-	if e := r.store.find(subject, doc); e != nil {
+	if bad := r.mayRegister(subject, &o); bad != nil {
+		return bad
+	}
+	if e := r.store.find(subject, doc); e != nil && (o.ID == 0 || o.ID == e.ID) {
 		return e.answer()
 	}
-	if why := r.incompatible(subject, doc); why != "" {
-		return &Answer{Code: 409, ErrorCode: 409, Subject: subject, Message: fmt.Sprintf("Schema being registered is incompatible with an earlier schema for subject %q, details: %s", subject, why)}
+	e := entry{Subject: subject, Version: 1, ID: r.store.idFor(doc), Schema: doc.text, References: doc.refs}
+	if last := r.store.version(subject, Latest, true); last != nil {
+		e.Version = last.Version + 1 // a number is given once, whatever was soft deleted
 	}
-	e := entry{Subject: subject, Version: len(r.store.subject(subject)) + 1, ID: r.store.idFor(doc), Schema: doc.text}
+	if o.ID > 0 {
+		if bad := r.imports(&e, &o); bad != nil {
+			return bad
+		}
+	} else if why := r.incompatible(subject, doc); why != "" {
+		return refusal(409, 409, subject, "Schema being registered is incompatible with an earlier schema for subject %q, details: %s", subject, why)
+	}
 	value := mustJSON(e)
-	if !r.write(record{Key: key{Type: "SCHEMA", Subject: &subject, Version: e.Version, Magic: 1}, Value: &value}) {
-		return &Answer{Code: 500, ErrorCode: 50002, Subject: subject, Message: "Operation timed out: Put operation timed out while waiting for an ack from Kafka"}
+	if bad := r.put(subject, record{Key: schemaKey(&e), Value: &value}); bad != nil {
+		return bad
 	}
-	return r.store.find(subject, doc).answer()
+	return e.answer()
+}
+
+// imports takes the schema's own id and version, unless another schema has the id.
+func (r *Registry) imports(e *entry, o *Options) *Answer {
+	if other := r.store.schema(o.ID); other != nil && other.identity() != e.identity() {
+		return refusal(422, 42205, e.Subject, "Overwrite new schema with id %d is not permitted.", o.ID)
+	}
+	e.ID = o.ID
+	if o.Version > 0 {
+		e.Version = o.Version
+	}
+	return nil
 }
 
 // Lookup asks for the id and version of a schema under a subject, without adding it.
 func (r *Registry) Lookup(subject, schema string) *Answer {
 	r.requests++
-	doc, bad := r.read(fmt.Sprintf("Lookup(%q)", subject), subject, schema, nil)
+	r.catchUp()
+	doc, bad := r.read(fmt.Sprintf("Lookup(%q)", subject), subject, schema, Options{})
 	if bad != nil {
 		return bad
 	}
-	r.catchUp()
-	if r.store.subject(subject) == nil {
+	if r.store.subject(subject, false) == nil {
 		return notFound(subject)
 	}
 	if e := r.store.find(subject, doc); e != nil {
 		return e.answer()
 	}
-	return &Answer{Code: 404, ErrorCode: 40403, Subject: subject, Message: "Schema not found"}
+	return refusal(404, 40403, subject, "Schema not found")
 }
 
 // Compatible asks whether a schema could be added to a subject, without adding it: 200 for yes, 409 with the reason.
 func (r *Registry) Compatible(subject, schema string) *Answer {
 	r.requests++
-	doc, bad := r.read(fmt.Sprintf("Compatible(%q)", subject), subject, schema, nil)
+	r.catchUp()
+	doc, bad := r.read(fmt.Sprintf("Compatible(%q)", subject), subject, schema, Options{})
 	if bad != nil {
 		return bad
 	}
-	r.catchUp()
 	if why := r.incompatible(subject, doc); why != "" {
 		return &Answer{Code: 409, ErrorCode: 409, Subject: subject, Message: why}
 	}
@@ -154,15 +183,8 @@ func (r *Registry) Compatible(subject, schema string) *Answer {
 func (r *Registry) Compatibility(level string, subject ...string) *Answer {
 	r.requests++
 	level = strings.ToUpper(level)
-	k := key{Type: "CONFIG"}
-	a := &Answer{Code: 200, Message: "compatibility " + level}
-	if len(subject) > 1 {
-		misuse(fmt.Sprintf("Compatibility(%q)", level), "%d subjects: want one, or none for all", len(subject))
-	}
-	if len(subject) == 1 {
-		a.Subject = subject[0]
-		k.Subject = &subject[0]
-	}
+	k, name := settingKey(fmt.Sprintf("Compatibility(%q)", level), "CONFIG", subject)
+	a := &Answer{Code: 200, Subject: name, Message: "compatibility " + level}
 	if !slices.Contains(Levels(), level) {
 		return &Answer{Code: 422, ErrorCode: 42203, Subject: a.Subject, Message: "Invalid compatibility level. Valid values are none, backward, forward, full, backward_transitive, forward_transitive, and full_transitive"}
 	}
@@ -182,20 +204,34 @@ func (r *Registry) Level(subject ...string) string {
 	return r.store.levels[""]
 }
 
-// Subjects lists the subjects, sorted.
-func (r *Registry) Subjects() []string {
+// Subjects lists the subjects, sorted; with true those that were soft deleted, too.
+func (r *Registry) Subjects(deleted ...bool) []string {
 	r.catchUp()
-	return r.store.names()
+	return r.store.names(once("Subjects", deleted))
 }
 
-// Versions are a subject's schemas, the oldest first.
-func (r *Registry) Versions(subject string) *Versions {
+// Versions are a subject's schemas, the oldest first; with true those that were soft deleted, too.
+func (r *Registry) Versions(subject string, deleted ...bool) *Versions {
 	r.catchUp()
 	v := &Versions{Subject: subject}
-	for _, e := range r.store.subject(subject) {
-		v.Versions = append(v.Versions, Version{Version: e.Version, ID: e.ID, Schema: e.Schema})
+	for _, e := range r.store.subject(subject, once("Versions", deleted)) {
+		v.Versions = append(v.Versions, Version{Version: e.Version, ID: e.ID, Schema: e.Schema, Deleted: e.Deleted, References: e.References})
 	}
 	return v
+}
+
+// Version asks for one version of a subject (GET /subjects/SUBJECT/versions/VERSION), the latest with Latest. The answer's
+// Message is the schema.
+func (r *Registry) Version(subject string, version int) *Answer {
+	r.requests++
+	r.catchUp()
+	e := r.store.version(subject, version, false)
+	if bad := r.noVersion(subject, version, e); bad != nil {
+		return bad
+	}
+	a := e.answer()
+	a.Message = e.Schema
+	return a
 }
 
 // Requests is how many requests this registry has had. Encode and Decode ask once for each schema, and remember (SR-3).
@@ -204,14 +240,13 @@ func (r *Registry) Requests() int { return r.requests }
 // String says what the registry has.
 func (r *Registry) String() string {
 	r.catchUp()
-	subjects := "subjects"
-	if len(r.store.subjects) == 1 {
+	names, subjects := r.store.names(false), "subjects"
+	if len(names) == 1 {
 		subjects = "subject"
 	}
-	rows := []string{fmt.Sprintf("schema registry: %d %s, compatibility %s", len(r.store.subjects), subjects, r.store.levels[""])}
-	for _, name := range r.store.names() {
-		list := r.store.subject(name)
-		last := list[len(list)-1]
+	rows := []string{fmt.Sprintf("schema registry: %d %s, compatibility %s", len(names), subjects, r.store.levels[""])}
+	for _, name := range names {
+		last := r.store.version(name, Latest, false)
 		rows = append(rows, fmt.Sprintf("  %s  version %d has id %d  %s", name, last.Version, last.ID, r.store.level(name)))
 	}
 	return strings.Join(rows, "\n")
@@ -247,6 +282,8 @@ func (a *Answer) String() string {
 type Version struct {
 	Version, ID int
 	Schema      string
+	Deleted     bool // soft
+	References  []Reference
 }
 
 // Versions are the schemas of a subject.
@@ -262,43 +299,56 @@ func (v *Versions) String() string {
 	}
 	var rows []string
 	for _, x := range v.Versions {
-		rows = append(rows, fmt.Sprintf("%s version %d  id %d  %s", v.Subject, x.Version, x.ID, x.Schema))
+		row := fmt.Sprintf("%s version %d  id %d  %s", v.Subject, x.Version, x.ID, x.Schema)
+		if x.Deleted {
+			row += "  (deleted)"
+		}
+		rows = append(rows, row)
 	}
 	return strings.Join(rows, "\n")
 }
 
 func notFound(subject string) *Answer {
-	return &Answer{Code: 404, ErrorCode: 40401, Subject: subject, Message: fmt.Sprintf("Subject '%s' not found.", subject)}
+	return refusal(404, 40401, subject, "Subject '%s' not found.", subject)
 }
 
 // document is a schema: its text without idle spaces, and what the library made of it.
 type document struct {
 	text   string
+	refs   []Reference
 	schema *avro.Schema
 	hasMap bool // Avro's type map is somewhere in it
 }
 
-// parse reads an Avro schema.
-func parse(text string) (*document, error) {
-	s, err := avro.Parse(text)
+func (d *document) identity() string { return identity(d.text, d.refs) }
+
+// parse reads an Avro schema that refers to none.
+func parse(text string) (*document, error) { return parseIn(&avro.SchemaCache{}, text, nil) }
+
+// parseIn reads an Avro schema that may use what was parsed before.
+func parseIn(cache *avro.SchemaCache, text string, refs []Reference) (*document, error) {
+	s, err := cache.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil { // a bare name, such as string
-		return &document{text: strings.TrimSpace(text), schema: s}, nil
+		return &document{text: strings.TrimSpace(text), refs: refs, schema: s}, nil
 	}
-	return &document{text: compact(text), schema: s, hasMap: hasMap(s.Root())}, nil
+	return &document{text: compact(text), refs: refs, schema: s, hasMap: hasMap(s.Root())}, nil
 }
 
 // read checks the arguments of a request: what only a mistake explains is a UsageError, a schema that is none is 422.
-func (r *Registry) read(where, subject, schema string, schemaType []string) (*document, *Answer) {
+func (r *Registry) read(where, subject, schema string, o Options) (*document, *Answer) {
 	if subject == "" {
 		misuse(where, "a subject needs a name, such as \"orders-value\" (the topic's name and -key or -value)")
 	}
+	if o.ID < 0 || o.Version < 0 || o.Version > 0 && o.ID == 0 {
+		misuse(where, "id %d and version %d: want both of another registry in mode IMPORT, or none", o.ID, o.Version)
+	}
 	kind := guess(schema)
-	if len(schemaType) > 0 {
-		kind = strings.ToUpper(schemaType[0])
+	if o.SchemaType != "" {
+		kind = strings.ToUpper(o.SchemaType)
 	}
 	switch kind {
 	case "AVRO":
@@ -309,9 +359,9 @@ func (r *Registry) read(where, subject, schema string, schemaType []string) (*do
 	default:
 		misuse(where, "schemaType %q: want AVRO (Schema Registry also has JSON and PROTOBUF, which are not modelled)", kind)
 	}
-	doc, err := parse(schema)
+	doc, err := r.resolve(schema, slices.Clone(o.References))
 	if err != nil {
-		return nil, &Answer{Code: 422, ErrorCode: 42201, Subject: subject, Message: "Invalid schema: " + err.Error()}
+		return nil, refusal(422, 42201, subject, "Invalid schema: %v", err)
 	}
 	return doc, nil
 }

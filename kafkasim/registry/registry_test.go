@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kafkalab/kafkasim"
+	"kafkalab/kafkasim/simtest"
 )
 
 const (
@@ -189,6 +190,27 @@ func TestARegistryIsRebuiltFromTheLog(t *testing.T) {
 	}
 }
 
+// A soft deletion outlives the compaction of the log, and so does a permanent one.
+func TestDeletionsInACompactedLog(t *testing.T) {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 5, Config: kafkasim.Config{"log.cleaner.backoff.ms": 1000}})
+	r := New(c)
+	r.Register("a-value", order1)
+	r.Register("b-value", order1)
+	r.Register("b-value", withDefault)
+	r.DeleteSubject("a-value")
+	r.DeleteVersion("b-value", 1)
+	r.DeleteVersion("b-value", 1, true)
+	c.AlterTopic(topic, kafkasim.Config{"segment.ms": 1, "min.cleanable.dirty.ratio": 0.01, "delete.retention.ms": 1000})
+	for range 3 {
+		c.RunFor(time.Minute)
+		r.Compatibility(Full)
+	}
+	second := New(c)
+	if got := fmt.Sprint(second.Subjects(), second.Subjects(true), len(second.Versions("b-value", true).Versions)); got != "[b-value] [a-value b-value] 1" {
+		t.Error(got)
+	}
+}
+
 // The store is Kafka: without enough replicas it takes no schema, and what was said stands.
 func TestNoWriteWithoutKafka(t *testing.T) {
 	c := world()
@@ -244,13 +266,6 @@ func TestUsage(t *testing.T) {
 		{func() { r.Encode("m-value", `{"type":"map","values":"long"}`, map[string]any{"a": int64(1)}) }, "the order of a Go map"},
 		{func() { r.Compatibility(Full, "a", "b") }, "2 subjects: want one"},
 	} {
-		func() {
-			defer func() {
-				if e, ok := recover().(*kafkasim.UsageError); !ok || !strings.Contains(e.Error(), x.says) {
-					t.Errorf("%v, want %q", e, x.says)
-				}
-			}()
-			x.do()
-		}()
+		simtest.WantUsage(t, x.says, x.do)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/avro"
@@ -43,21 +44,39 @@ func (e *Encoded) String() string {
 // -value) unless it remembers its id, and puts the frame before the value. A record is a map[string]any. When the registry
 // refuses, nothing is sent: Bytes is nil, and Error says why (SR-8).
 func (r *Registry) Encode(subject, schema string, value any) *Encoded {
+	return r.encode(subject, schema, value, "registering", r.registered)
+}
+
+// registered asks for the id of a schema by registering it.
+func (r *Registry) registered(subject, schema string) *Answer { return r.Register(subject, schema) }
+
+// encode frames a value with the id that ask gives for a schema, or that is remembered.
+func (r *Registry) encode(subject, schema string, value any, doing string, ask func(subject, schema string) *Answer) *Encoded {
 	out := &Encoded{}
-	where := fmt.Sprintf("Encode(%q)", subject)
 	cached := subject + "\x00" + schema
 	id, remembered := r.written[cached]
 	if !remembered {
-		out.Answer = r.Register(subject, schema)
+		out.Answer = ask(subject, schema)
 		if !out.Answer.OK() {
-			out.Error = "SerializationException: Error registering Avro schema: " + out.Answer.String()
+			out.Error = "SerializationException: Error " + doing + " Avro schema: " + out.Answer.String()
 			return out
 		}
 		id = out.Answer.ID
 		r.written[cached] = id
-		r.known[id], _ = parse(schema) // the registry has just taken it
+		if doc, err := r.resolve(schema, nil); err == nil {
+			r.known[id] = doc
+		}
 	}
-	doc := r.known[id]
+	return r.framed(out, fmt.Sprintf("Encode(%q)", subject), id, value)
+}
+
+// framed puts the frame before a value that is written with the schema of an id.
+func (r *Registry) framed(out *Encoded, where string, id int, value any) *Encoded {
+	doc := r.document(id)
+	if doc == nil {
+		out.Error = fmt.Sprintf("SerializationException: Error retrieving Avro schema: Schema %d not found; error code: 40403", id)
+		return out
+	}
 	if doc.hasMap {
 		misuse(where, "the schema has a map, whose bytes would depend on the order of a Go map; use an array of records")
 	}
@@ -138,11 +157,11 @@ func (r *Registry) document(id int) *document {
 	}
 	r.requests++
 	r.catchUp()
-	text := r.store.schema(id)
-	if text == "" {
+	e := r.store.schema(id)
+	if e == nil {
 		return nil
 	}
-	doc, err := parse(text)
+	doc, err := r.resolve(e.Schema, slices.Clone(e.References))
 	if err != nil {
 		return nil
 	}

@@ -39,6 +39,18 @@ type entry struct {
 	ID      int    `json:"id"`
 	Schema  string `json:"schema"`
 	Deleted bool   `json:"deleted"`
+	// References are what it uses of other subjects.
+	References []Reference `json:"references,omitempty"`
+}
+
+// identity is what makes a schema the same: its text, and what it refers to.
+func (e *entry) identity() string { return identity(e.Schema, e.References) }
+
+func identity(text string, refs []Reference) string {
+	if len(refs) == 0 {
+		return text
+	}
+	return text + "\x00" + mustJSON(refs)
 }
 
 func (e *entry) answer() *Answer {
@@ -54,23 +66,54 @@ type setting struct {
 type store struct {
 	subjects map[string][]entry // versions in order
 	levels   map[string]string  // by subject; "" for all
-	ids      map[string]int     // by schema text
+	modes    map[string]string
+	ids      map[string]int // by schema's identity
 	maxID    int
 }
 
 func (s *store) start() {
-	*s = store{subjects: map[string][]entry{}, levels: map[string]string{"": Backward}, ids: map[string]int{}}
+	*s = store{subjects: map[string][]entry{}, levels: map[string]string{"": Backward}, modes: map[string]string{}, ids: map[string]int{}}
 }
 
-func (s *store) names() []string { return slices.Sorted(maps.Keys(s.subjects)) }
+// names lists the subjects, with those of which all was soft deleted or without.
+func (s *store) names(deleted bool) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.subjects)) {
+		if len(s.subject(name, deleted)) > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
 
-func (s *store) subject(name string) []entry { return s.subjects[name] }
+// subject is a subject's versions, with the soft deleted ones or without.
+func (s *store) subject(name string, deleted bool) (out []entry) {
+	for _, e := range s.subjects[name] {
+		if deleted || !e.Deleted {
+			out = append(out, e)
+		}
+	}
+	return out
+}
 
-// find is a schema's entry under a subject, nil for none.
-func (s *store) find(subject string, doc *document) *entry {
-	list := s.subjects[subject]
+// version is one version of a subject, nil for none.
+func (s *store) version(subject string, n int, deleted bool) *entry {
+	list := s.subject(subject, deleted)
+	if n == Latest && len(list) > 0 {
+		return &list[len(list)-1]
+	}
 	for i := range list {
-		if list[i].Schema == doc.text {
+		if list[i].Version == n {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// find is a schema's living entry under a subject, nil for none.
+func (s *store) find(subject string, doc *document) *entry {
+	list := s.subject(subject, false)
+	for i := range list {
+		if list[i].identity() == doc.identity() {
 			return &list[i]
 		}
 	}
@@ -79,20 +122,23 @@ func (s *store) find(subject string, doc *document) *entry {
 
 // idFor is the id that a schema has, or will get: the same schema has one id under all subjects (SR-4).
 func (s *store) idFor(doc *document) int {
-	if id, ok := s.ids[doc.text]; ok {
+	if id, ok := s.ids[doc.identity()]; ok {
 		return id
 	}
 	return s.maxID + 1
 }
 
-// schema is the schema with an id, "" for none.
-func (s *store) schema(id int) string {
-	for text, n := range s.ids {
-		if n == id {
-			return text
+// schema is an entry with an id, soft deleted or not; nil for none.
+func (s *store) schema(id int) *entry {
+	for _, name := range s.names(true) {
+		list := s.subjects[name]
+		for i := range list {
+			if list[i].ID == id {
+				return &list[i]
+			}
 		}
 	}
-	return ""
+	return nil
 }
 
 func (s *store) level(subject string) string {
@@ -120,19 +166,62 @@ func (s *store) take(p *kafkasim.Polled) {
 		} else if json.Unmarshal([]byte(p.Value), &v) == nil {
 			s.levels[subject] = v.Level
 		}
+	case "MODE":
+		var v modeSetting
+		if p.NullValue {
+			delete(s.modes, subject)
+		} else if json.Unmarshal([]byte(p.Value), &v) == nil {
+			s.modes[subject] = v.Mode
+		}
 	case "SCHEMA":
-		var e entry
-		if json.Unmarshal([]byte(p.Value), &e) != nil || p.NullValue {
+		s.takeSchema(subject, k.Version, p)
+	case "DELETE_SUBJECT":
+		var v deletion
+		if p.NullValue || json.Unmarshal([]byte(p.Value), &v) != nil {
 			return
 		}
-		list := s.subjects[subject]
-		if i := slices.IndexFunc(list, func(x entry) bool { return x.Version == e.Version }); i >= 0 {
-			list[i] = e
-		} else {
-			list = append(list, e)
+		for i := range s.subjects[subject] {
+			if e := &s.subjects[subject][i]; e.Version <= v.Version {
+				e.Deleted = true
+			}
 		}
-		s.subjects[subject], s.ids[e.Schema], s.maxID = list, e.ID, max(s.maxID, e.ID)
+		s.forgetSettings(subject)
 	}
+}
+
+// takeSchema applies a SCHEMA record: a version that is new, soft deleted, or gone for good.
+func (s *store) takeSchema(subject string, version int, p *kafkasim.Polled) {
+	list := s.subjects[subject]
+	i := slices.IndexFunc(list, func(x entry) bool { return x.Version == version })
+	if p.NullValue {
+		if i >= 0 {
+			gone := list[i]
+			s.subjects[subject] = slices.Delete(list, i, i+1)
+			if s.schema(gone.ID) == nil { // nobody has it any more: registered again, it gets another id
+				delete(s.ids, gone.identity())
+			}
+		}
+		return
+	}
+	var e entry
+	if json.Unmarshal([]byte(p.Value), &e) != nil {
+		return
+	}
+	if i >= 0 {
+		list[i] = e
+	} else {
+		list = append(list, e)
+	}
+	s.subjects[subject], s.ids[e.identity()], s.maxID = list, e.ID, max(s.maxID, e.ID)
+	if len(s.subject(subject, false)) == 0 {
+		s.forgetSettings(subject)
+	}
+}
+
+// forgetSettings takes a subject's own level and mode back, with its last version.
+func (s *store) forgetSettings(subject string) {
+	delete(s.levels, subject)
+	delete(s.modes, subject)
 }
 
 func named(t view.Topic) bool { return t.Name == topic }
