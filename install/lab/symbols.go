@@ -535,14 +535,17 @@ func symbols6() map[string]reflect.Value {
 
 func symbols7() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Answer":   reflect.ValueOf((*p7.Answer)(nil)),
-		"Decoded":  reflect.ValueOf((*p7.Decoded)(nil)),
-		"Encoded":  reflect.ValueOf((*p7.Encoded)(nil)),
-		"Levels":   reflect.ValueOf(p7.Levels),
-		"New":      reflect.ValueOf(p7.New),
-		"Registry": reflect.ValueOf((*p7.Registry)(nil)),
-		"Version":  reflect.ValueOf((*p7.Version)(nil)),
-		"Versions": reflect.ValueOf((*p7.Versions)(nil)),
+		"Answer":     reflect.ValueOf((*p7.Answer)(nil)),
+		"Decoded":    reflect.ValueOf((*p7.Decoded)(nil)),
+		"Encoded":    reflect.ValueOf((*p7.Encoded)(nil)),
+		"Levels":     reflect.ValueOf(p7.Levels),
+		"New":        reflect.ValueOf(p7.New),
+		"Options":    reflect.ValueOf((*p7.Options)(nil)),
+		"Reference":  reflect.ValueOf((*p7.Reference)(nil)),
+		"Registry":   reflect.ValueOf((*p7.Registry)(nil)),
+		"Serializer": reflect.ValueOf((*p7.Serializer)(nil)),
+		"Version":    reflect.ValueOf((*p7.Version)(nil)),
+		"Versions":   reflect.ValueOf((*p7.Versions)(nil)),
 	}
 }
 
