@@ -68,6 +68,7 @@ const maxKeyText = 60
 type keyTable struct {
 	names []string
 	index map[string]int64
+	own   int // so many of the names are keys of the learner's own topics; the rest are Kafka's
 }
 
 func newKeyTable() *keyTable { return &keyTable{index: map[string]int64{}} }
@@ -85,8 +86,16 @@ func (k *keyTable) of(r *view.Record) int64 {
 	}
 	i := int64(len(k.names))
 	k.index[r.Key] = i
-	k.names = append(k.names, shorten(r.Key, maxKeyText))
+	k.names = append(k.names, shorten(visible(r.Key), maxKeyText))
 	return i
+}
+
+// legend is the keys that a picture explains: Kafka's own only when it draws a topic of Kafka's own.
+func (k *keyTable) legend(internal bool) []string {
+	if internal || k.own == 0 {
+		return k.names
+	}
+	return k.names[:k.own]
 }
 
 // clip shortens a text to what the schema allows.

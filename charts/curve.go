@@ -14,6 +14,7 @@ import (
 const (
 	curveHead      = 34
 	curveLegend    = 22
+	legendLetter   = 6.6
 	curveLabelRow  = 14
 	curvePanelName = 16
 	curvePanelGap  = 24
@@ -62,7 +63,7 @@ func (s *CurveSpec) legendRows() int {
 			continue
 		}
 		seen[line.Name] = true
-		width := 40 + chipLetter*float64(len([]rune(line.Name)))
+		width := 40 + legendLetter*float64(len([]rune(line.Name)))
 		if x > 0 && x+width > 800 {
 			rows, x = rows+1, 0
 		}

@@ -179,7 +179,7 @@ func (p *pen) anchored(x, y, size float64, anchor, fill, text string) {
 }
 
 // title writes the picture's title, as every picture has it.
-func (p *pen) title() { p.bold(2, 19, 15, "ink", p.spec.Title) }
+func (p *pen) title() { p.bold(2, 19, 15, "ink", fit(p.spec.Title, 15, true, float64(p.spec.Width)-4)) }
 
 // frame ends a moment. A frame in which nothing is new and nothing is said is left out.
 func (p *pen) frame(t float64, words []string, event bool) {

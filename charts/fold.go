@@ -3,6 +3,7 @@ package charts
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"kafkalab/kafkasim/view"
 )
@@ -217,13 +218,32 @@ func (b *board) partitionOf(v *view.Partition) boardPartition {
 	return p
 }
 
-// keysOf numbers the keys of a trace.
+// keysOf numbers the keys of a trace: those of the learner's own topics first, for the coordinators write keys of
+// their own.
 func keysOf(trace *view.Trace) *keyTable {
 	keys := newKeyTable()
-	for i := range trace.Changes {
-		for j := range trace.Changes[i].Records {
-			keys.of(&trace.Changes[i].Records[j])
+	internal := make([]bool, len(trace.Partitions))
+	for i := range trace.Partitions {
+		internal[i] = isInternal(trace.Partitions[i].Topic)
+	}
+	number := func(which bool) {
+		for i := range trace.Changes {
+			c := &trace.Changes[i]
+			if len(c.Records) == 0 || c.Partition >= 0 && c.Partition < len(internal) && internal[c.Partition] != which {
+				continue
+			}
+			for j := range c.Records {
+				keys.of(&c.Records[j])
+			}
 		}
+	}
+	number(false)
+	keys.own = len(keys.names)
+	if slices.Contains(internal, true) {
+		number(true)
 	}
 	return keys
 }
+
+// isInternal says whether a topic is one of Kafka's own.
+func isInternal(topic string) bool { return strings.HasPrefix(topic, "__") }

@@ -20,7 +20,7 @@ type recorder struct {
 
 // newRecorder lays out the surroundings: which partitions and replicas are drawn where.
 func newRecorder(title string, b *board, topics []string) *recorder {
-	r := &recorder{spec: &ReplaySpec{Title: clip(title), Keys: append([]string{}, b.keys.names...), Brokers: []int{},
+	r := &recorder{spec: &ReplaySpec{Title: clip(title), Keys: append([]string{}, b.keys.legend(slices.ContainsFunc(topics, isInternal))...), Brokers: []int{},
 		Partitions: []string{}, Replicas: []ReplicaPlace{}}}
 	for i := range b.brokers {
 		if len(r.spec.Brokers) < maxBrokers {
@@ -243,9 +243,9 @@ func (b *board) clientLines() []string {
 		}
 		c := &b.clients[i]
 		if c.producer {
-			lines = append(lines, clip(c.producerLine()))
+			lines = append(lines, fit(clip(c.producerLine()), 12, false, pictureWidth-4))
 		} else {
-			lines = append(lines, clip(c.consumerLine(b)))
+			lines = append(lines, fit(clip(c.consumerLine(b)), 12, false, pictureWidth-4))
 		}
 	}
 	return lines

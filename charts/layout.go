@@ -22,7 +22,8 @@ const (
 	wordLine     = 18
 	controlsRow  = 36
 	chipBase     = 24
-	chipLetter   = 6.6
+	chipLetter   = 7.1
+	chipMore     = 112 // for "and 120 more keys"
 	maxKeyLines  = 2
 	maxChipText  = 18
 
@@ -79,8 +80,8 @@ func chips(keys []string, width float64) (list []chip, lines int) {
 	x, row := 0.0, 0
 	for i, name := range keys {
 		text := shorten(name, maxChipText)
-		w := chipBase + chipLetter*float64(len([]rune(text)))
-		if x > 0 && x+w > width-70 && row == maxKeyLines-1 {
+		w := chipBase + chipLetter*float64(letters(text))
+		if x > 0 && x+w > width-chipMore && row == maxKeyLines-1 {
 			list = append(list, chip{key: -2, text: "and " + count(len(keys)-i, "more key", "more keys"), x: x, line: row})
 			return list, row + 1
 		}
@@ -94,6 +95,17 @@ func chips(keys []string, width float64) (list []chip, lines int) {
 		return nil, 0
 	}
 	return list, row + 1
+}
+
+// letters counts the letters of a text; those that are wide in most fonts count twice.
+func letters(text string) int {
+	n := 0
+	for _, r := range text {
+		if n++; r >= 0x1100 {
+			n++
+		}
+	}
+	return n
 }
 
 // shorten keeps the beginning and the end of a long name: partitions differ at the end.

@@ -51,7 +51,7 @@ func (s *stage) page() float64 {
 	})
 	y := s.pageBrokers(pageTop)
 	left, right := s.pageSenders(y), s.pageReaders(y)
-	return pen.legend(s.b.keys.names, max(left, right)+6, nil) + 4
+	return pen.legend(s.b.keys.legend(false), max(left, right)+6, nil) + 4
 }
 
 // pageBrokers draws the brokers' boxes and returns the y below.

@@ -58,7 +58,8 @@ type telling struct {
 
 // tellStory folds the trace into at most most frames.
 func tellStory(now *view.Cluster, trace *view.Trace, topics []string, all []group, most int) telling {
-	b := newBoard(trace) // it numbers the keys as they come, which is keysOf's order
+	b := newBoard(trace)
+	b.keys = keysOf(trace)
 	b.acksOf(now)
 	groups := thin(all, most)
 	merged := ""
@@ -76,7 +77,6 @@ func tellStory(now *view.Cluster, trace *view.Trace, topics []string, all []grou
 	if len(groups) == 0 {
 		r.frame(b, now.Now, []string{"Nothing has happened yet."})
 	}
-	r.spec.Keys = append(r.spec.Keys, b.keys.names...)
 	return telling{r.finish(), b, story}
 }
 
@@ -271,13 +271,17 @@ func drawStory(w *svg.Writer, top float64, list []sentence) {
 	}
 	w.Line(0, top+6, pictureWidth, top+6, `stroke="`+line+`"`)
 	w.Text(2, top+23, 12, `font-weight="bold" fill="`+ink+`"`, "What happened (the picture shows the end)")
+	right := 64.0 // of the times
+	for _, s := range list {
+		right = max(right, 2+widthOf(ms(s.at), 11.5, false))
+	}
 	for i, s := range list {
 		y := top + 23 + float64((i+1)*wordLine)
-		w.Text(64, y, 11.5, `text-anchor="end" fill="`+inkSoft+`"`, ms(s.at))
+		w.Text(right, y, 11.5, `text-anchor="end" fill="`+inkSoft+`"`, ms(s.at))
 		colour := ink
 		if strings.HasPrefix(s.text, "Lost: ") {
 			colour = alarm
 		}
-		w.Text(76, y, 11.5, `fill="`+colour+`"`, shorten(s.text, 118))
+		w.Text(right+12, y, 11.5, `fill="`+colour+`"`, fit(s.text, 11.5, false, pictureWidth-right-12))
 	}
 }

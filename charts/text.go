@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"kafkalab/charts/svg"
 )
@@ -102,4 +103,23 @@ func cutEnd(text string, most int) string {
 		return text
 	}
 	return string(r[:max(most-1, 0)]) + "…"
+}
+
+// fit cuts the end of a text of one line so that it has room in a reader's font.
+func fit(text string, size float64, bold bool, width float64) string {
+	for most := len([]rune(text)); most > 1 && widthOf(text, size, bold) > width; {
+		most = min(most-1, int(float64(most)*width/widthOf(text, size, bold)))
+		text = cutEnd(text, most)
+	}
+	return text
+}
+
+// visible makes characters that show nothing into a sign that something stands there.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }

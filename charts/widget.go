@@ -71,5 +71,5 @@ func (s *stage) widget(p *boardPartition) float64 {
 		y += clientLine
 		break // the introduction has one producer; more lines would make the picture jump
 	}
-	return pen.legend(s.b.keys.names, y+6, nil) + 4
+	return pen.legend(s.b.keys.legend(false), y+6, nil) + 4
 }

@@ -25,6 +25,7 @@ import (
 	"kafkalab/charts"
 	"kafkalab/charts/assets"
 	"kafkalab/install/notebook"
+	"kafkalab/tests/worlds"
 )
 
 // golden holds charts that Go drew of real clusters, with their still pictures.
@@ -324,7 +325,8 @@ func TestFiveHundredUpdatesLeakNothing(t *testing.T) {
 	script(t, "updates", map[string]any{"page": fileURL(path), "charts": all})
 }
 
-// The picture that the browser draws is, shape by shape, the one that Go draws for the PNG.
+// The picture that the browser draws is, shape by shape, the one that Go draws for the PNG; in its font no text lies on
+// another, whatever the names are.
 func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 	var pictures []any
 	for _, name := range []string{"cluster", "replay", "widget", "quorum-cluster", "log", "messages", "segments", "quorum", "batches", "page", "widget-steps"} {
@@ -342,10 +344,17 @@ func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 		}
 		pictures = append(pictures, map[string]any{"name": name, "svg": string(svg), "chart": envelope})
 	}
+	var named []any
+	for _, name := range []string{"compare", "high-watermark", "isr-size", "lag", "latency", "throughput", "assignment", "transaction"} {
+		named = append(named, map[string]any{"name": name, "chart": samples(t, name)[0].envelope})
+	}
+	for name, p := range worlds.LongNamed() {
+		named = append(named, map[string]any{"name": name + " with long names", "chart": p.Envelope()})
+	}
 	path := filepath.Join(t.TempDir(), "golden.html")
-	page := "<!DOCTYPE html><meta charset=utf-8><body data-jp-theme-light=true><script>" + assets.Script() + "</script>"
+	page := "<!DOCTYPE html><meta charset=utf-8><body data-jp-theme-light=true><script>" + assets.ECharts() + "</script><script>" + assets.Script() + "</script>"
 	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	script(t, "golden", map[string]any{"page": fileURL(path), "pictures": pictures})
+	script(t, "golden", map[string]any{"page": fileURL(path), "pictures": pictures, "named": append(named, pictures...)})
 }

@@ -19,7 +19,8 @@ const LEGEND_LINE = 18;
 const CLIENT_LINE = 17;
 const CLIENTS_TOP = 6;
 const CHIP_BASE = 24;
-const CHIP_LETTER = 6.6;
+const CHIP_LETTER = 7.1;
+const CHIP_MORE = 112; // for "and 120 more keys"
 const MAX_KEY_LINES = 2;
 const MAX_CHIP_TEXT = 18;
 const CONTROLLER_HEIGHT = 26;
@@ -306,6 +307,9 @@ function drawGhost(into, cell, x, top, ink) {
   into.appendChild(straight(x - 1, top + STRIP_HEIGHT / 2, x + CELL_WIDTH + 1, top + STRIP_HEIGHT / 2, { stroke: ink.alarmInk, "stroke-width": 1.6 }));
 }
 
+// letters counts the letters of a text; those that are wide in most fonts count twice.
+const letters = (string) => [...string].reduce((n, c) => n + (c.codePointAt(0) >= 0x1100 ? 2 : 1), 0);
+
 // chips places the keys; widths are estimated from the number of letters, so that Go and we agree.
 function chips(keys, width) {
   const placed = [];
@@ -313,8 +317,8 @@ function chips(keys, width) {
   let line = 0;
   for (let i = 0; i < keys.length; i++) {
     const string = shorten(keys[i], MAX_CHIP_TEXT);
-    const w = CHIP_BASE + CHIP_LETTER * [...string].length;
-    if (x > 0 && x + w > width - 70 && line === MAX_KEY_LINES - 1) {
+    const w = CHIP_BASE + CHIP_LETTER * letters(string);
+    if (x > 0 && x + w > width - CHIP_MORE && line === MAX_KEY_LINES - 1) {
       const left = keys.length - i;
       placed.push({ key: -2, string: `and ${left} more ${left === 1 ? "key" : "keys"}`, x, line });
       break;

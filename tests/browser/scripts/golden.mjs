@@ -25,10 +25,40 @@ function shapes(source, height) {
   return lines;
 }
 
+// textsOnTexts runs in the page: the pairs of level texts of a picture that lie on each other in this browser's font.
+function textsOnTexts(root) {
+  const level = (e) => e.textContent.trim() && !/matrix|rotate/.test(e.getAttribute("transform") ?? "");
+  const boxes = [...root.querySelectorAll("text")].filter(level).map((e) => ({ text: e.textContent, box: e.getBoundingClientRect() }))
+    .map(({ text, box }) => ({ text, left: box.left, right: box.right, top: box.top + box.height * 0.2, bottom: box.bottom - box.height * 0.2 }));
+  const found = [];
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
+    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (across > 1 && down > 1) found.push(`${a.text} | ${b.text}, by ${Math.round(across)} x ${Math.round(down)} px`);
+  }));
+  return found;
+}
+
 await browse(async (browser) => {
   const page = await browser.newPage();
   await page.goto(config.page);
-  await page.evaluate(`globalThis.shapes = ${shapes}`);
+  await page.evaluate(`globalThis.shapes = ${shapes}; globalThis.textsOnTexts = ${textsOnTexts}`);
+  for (const { name, chart } of config.named) {
+    const found = await page.evaluate(async (chart) => {
+      const host = document.body.appendChild(document.createElement("div"));
+      host.style.width = "820px";
+      const figure = kafkalabCharts.create(host, { loadECharts: async () => kafkalabECharts });
+      figure.update(chart, "");
+      for (let i = 0; i < 50 && !host.querySelector("svg text"); i++) await new Promise((done) => setTimeout(done, 20));
+      const pairs = textsOnTexts(host.querySelector(".kafkalab-picture > svg") ?? host.querySelector("svg"));
+      const words = host.querySelectorAll("svg text").length;
+      figure.dispose();
+      host.remove();
+      return { pairs, words };
+    }, chart);
+    assert.ok(found.words > 3, `${name} has ${found.words} texts`);
+    assert.deepEqual(found.pairs, [], `texts of ${name} lie on each other`);
+  }
   for (const { name, svg, chart } of config.pictures) {
     const [golden, live] = await page.evaluate(async ([svg, chart]) => {
       const host = document.body.appendChild(document.createElement("div"));
