@@ -55,11 +55,11 @@ func ParseProducer(given map[string]any) (Producer, *Problem) {
 		return Producer{}, pr
 	}
 	if pr := c.Levels.check(); pr != nil {
-		return Producer{}, pr
+		return Producer{}, refused("Invalid value 0 for configuration compression.gzip.level: "+gzipLevels, "%s", pr.Text)
 	}
 	explicit := func(name string) bool { return slices.Contains(set, name) }
 	if explicit("transactional.id") && c.TransactionalID == "" {
-		return Producer{}, problem("transactional.id=\"\": want a text that is not empty")
+		return Producer{}, refused("Invalid value  for configuration transactional.id: "+kafkaNonEmpty, "transactional.id=\"\": want a text that is not empty")
 	}
 	if pr := c.idempotence(explicit); pr != nil {
 		return Producer{}, pr
@@ -74,11 +74,6 @@ func ParseProducer(given map[string]any) (Producer, *Problem) {
 	}
 	backoffs(&c.RetryBackoffMs, c.RetryBackoffMaxMs, c.ReconnectBackoffMs, &c.ReconnectBackoffMax, explicit)
 	return c, nil
-}
-
-// refused is a problem between properties, with the words of the exception with which Kafka refuses it.
-func refused(kafka, format string, args ...any) *Problem {
-	return problem("%s; Kafka's ConfigException says: %s", fmt.Sprintf(format, args...), kafka)
 }
 
 // backoffs settles the waits that contradict each other. A retry.backoff.ms above its maximum gives way to
@@ -119,7 +114,8 @@ func (c *Producer) idempotence(explicit func(string) bool) *Problem {
 // transactions refuses a transactional.id without idempotence (P-80).
 func (c *Producer) transactions() *Problem {
 	if c.TransactionalID != "" {
-		return problem("transactional.id=%q cannot be used without idempotence (it needs enable.idempotence=true, acks=all and retries above 0)", c.TransactionalID)
+		return refused("Cannot set a transactional.id without also enabling idempotence.",
+			"transactional.id=%q cannot be used without idempotence (it needs enable.idempotence=true, acks=all and retries above 0)", c.TransactionalID)
 	}
 	return nil
 }

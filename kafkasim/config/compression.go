@@ -48,6 +48,9 @@ func (l *Levels) Of(c Compression) int8 {
 	return int8(max(level, -127))
 }
 
+// gzipLevels is what Kafka says about other levels.
+const gzipLevels = "Value must be between 1 and 9 or equal to -1"
+
 // check refuses the level that lies between gzip's default and its levels.
 func (l *Levels) check() *Problem {
 	if l.Gzip == 0 {
@@ -58,9 +61,11 @@ func (l *Levels) check() *Problem {
 
 // levelRows are the properties of the levels; field finds them in a producer or a topic.
 func levelRows(field func(func(*Levels) any) func(any) any) []Property {
+	gzip := number("compression.gzip.level", "-1", "", -1, 9, "[1,…,9] or -1", field(func(l *Levels) any { return &l.Gzip }),
+		"How hard gzip tries, from 1 to 9; -1 for the library's own choice, which is 6.")
+	gzip.between = gzipLevels
 	return []Property{
-		number("compression.gzip.level", "-1", "", -1, 9, "[1,…,9] or -1", field(func(l *Levels) any { return &l.Gzip }),
-			"How hard gzip tries, from 1 to 9; -1 for the library's own choice, which is 6."),
+		gzip,
 		number("compression.lz4.level", "9", "", 1, 17, "[1,…,17]", field(func(l *Levels) any { return &l.LZ4 }),
 			"How hard lz4 tries; at its default, 9, the fast compressor is used, and at all others the thorough one."),
 		number("compression.zstd.level", "3", "", -131072, 22, "[-131072,…,22]", field(func(l *Levels) any { return &l.Zstd }),

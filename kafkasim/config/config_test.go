@@ -22,12 +22,12 @@ func TestProblems(t *testing.T) {
 		{OwnerBroker, map[string]any{"max.poll.records": 1}, `"max.poll.records" is a consumer property; give it to NewConsumer`},
 		{OwnerTopic, map[string]any{"ack": 1}, `unknown property "ack" - did you mean "acks"? It is a producer property; give it to NewProducer`},
 		{OwnerTopic, map[string]any{"broker.session.timeout.ms": 1}, `"broker.session.timeout.ms" is a broker property; give it to World.Config`},
-		{OwnerConsumer, map[string]any{"group.remote.assignor": "range"}, `group.remote.assignor cannot be set when group.protocol=classic`},
+		{OwnerConsumer, map[string]any{"group.remote.assignor": "range"}, `group.remote.assignor cannot be set when group.protocol=classic: the leader assigns`},
 		{OwnerConsumer, map[string]any{"group.protocol": "consumer", "group.id": "g", "session.timeout.ms": 9000}, `session.timeout.ms cannot be set when group.protocol=consumer: the coordinator decides it`},
 		{OwnerConsumer, map[string]any{"partition.assignment.strategy": "stiky"}, `partition.assignment.strategy=stiky: there is no assignor "stiky" - did you mean "sticky"?`},
 		{OwnerConsumer, map[string]any{"partition.assignment.strategy": "range, uniform"}, `partition.assignment.strategy="range, uniform": there is no assignor "uniform"; want range, roundrobin, sticky or cooperative-sticky`},
 		{OwnerConsumer, map[string]any{"partition.assignment.strategy": "range,RangeAssignor"}, `partition.assignment.strategy="range,RangeAssignor": "range" is named twice`},
-		{OwnerConsumer, map[string]any{"heartbeat.interval.ms": 45000}, `heartbeat.interval.ms=45000 must be lower than session.timeout.ms=45000`},
+		{OwnerConsumer, map[string]any{"group.id": "g", "heartbeat.interval.ms": 45000}, `heartbeat.interval.ms=45000 must be lower than session.timeout.ms=45000`},
 		{OwnerConsumer, map[string]any{"enable.auto.commit": true}, `enable.auto.commit=true needs a group.id`},
 		{OwnerConsumer, map[string]any{"group.instance.id": "i"}, `group.instance.id=i needs a group.id`},
 		{OwnerProducer, map[string]any{"transactional.id": ""}, `transactional.id="": want a text that is not empty`},
@@ -65,8 +65,14 @@ func TestProblems(t *testing.T) {
 		pr := parse(c.owner, c.given)
 		if pr == nil {
 			t.Errorf("%v: accepted, want %q", c.given, c.want)
-		} else if pr.Text != c.want && !(strings.HasPrefix(pr.Text, c.want) && c.given["zzz"] != nil) {
-			t.Errorf("%v:\n got %s\nwant %s", c.given, pr.Text, c.want)
+			continue
+		}
+		got := pr.Text
+		if !strings.Contains(c.want, "; Kafka's ") { // Kafka's words are for TestRefusalsAreKafkas
+			got, _, _ = strings.Cut(got, "; Kafka's ")
+		}
+		if got != c.want && !(strings.HasPrefix(got, c.want) && c.given["zzz"] != nil) {
+			t.Errorf("%v:\n got %s\nwant %s", c.given, got, c.want)
 		}
 	}
 }

@@ -10,19 +10,20 @@ func consumerRows() []Property {
 func consumerModelled() []Property {
 	reset := choice("auto.offset.reset", "latest", []string{"latest", "earliest", "none"}, c(func(c *Consumer) any { return &c.AutoOffsetReset }),
 		"Where a consumer without a position starts, and where it goes when its position is out of range.")
+	reset.texts = "The value must be either 'earliest', 'latest', 'none' or of the format 'by_duration:<PnDTnHnMn.nS.>'."
 	reset.Valid = "[latest, earliest, none, by_duration:<ISO-8601 duration>]"
 	rack := Property{Name: "client.rack", Type: String, Default: "", Modelled: true, field: c(func(c *Consumer) any { return &c.ClientRack }),
 		Doc: "The rack that the consumer is in, to read from a replica there if the brokers' replica.selector.class looks at racks."}
+	isolation := choice("isolation.level", "read_uncommitted", []string{"read_uncommitted", "read_committed"}, c(func(c *Consumer) any { return &c.IsolationLevel }),
+		"Whether records of open and aborted transactions are handed out; read_committed stops at the first open one.")
+	isolation.texts = "String must be one of: read_committed, read_uncommitted"
 	return []Property{
-		reset,
-		rack,
-		choice("isolation.level", "read_uncommitted", []string{"read_uncommitted", "read_committed"}, c(func(c *Consumer) any { return &c.IsolationLevel }),
-			"Whether records of open and aborted transactions are handed out; read_committed stops at the first open one."),
+		reset, rack, isolation,
 		protocol("security.protocol", c(func(c *Consumer) any { return &c.SecurityProtocol }),
 			"Whether the consumer's connections are encrypted; then brokers must copy what they could send straight from the page cache."),
 		number("fetch.min.bytes", "1", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMinBytes }),
 			"How much must be there before a broker answers a fetch at once; else it holds the fetch back."),
-		ms("fetch.max.wait.ms", "500", c(func(c *Consumer) any { return &c.FetchMaxWaitMs }),
+		msInt("fetch.max.wait.ms", "500", c(func(c *Consumer) any { return &c.FetchMaxWaitMs }),
 			"How long a broker holds back a fetch that fetch.min.bytes is not there for."),
 		number("fetch.max.bytes", "52428800", "bytes", 0, maxInt, "[0,…]", c(func(c *Consumer) any { return &c.FetchMaxBytes }),
 			"About how much one fetch returns; a first batch that is larger comes all the same."),
@@ -30,7 +31,7 @@ func consumerModelled() []Property {
 			"About how much one fetch returns of one partition."),
 		number("max.poll.records", "500", "records", 1, maxInt, "[1,…]", c(func(c *Consumer) any { return &c.MaxPollRecords }),
 			"The most records that one poll hands out; what is fetched does not depend on it."),
-		ms("request.timeout.ms", "30000", c(func(c *Consumer) any { return &c.RequestTimeoutMs }),
+		msInt("request.timeout.ms", "30000", c(func(c *Consumer) any { return &c.RequestTimeoutMs }),
 			"How long the consumer waits for an answer before it closes the connection."),
 		ms("retry.backoff.ms", "100", c(func(c *Consumer) any { return &c.RetryBackoffMs }),
 			"How long the consumer waits before it repeats a request that failed."),

@@ -130,16 +130,21 @@ func (c *ConsumerGroups) settle() *Problem {
 func (m *Member) settleProtocol(explicit func(string) bool) *Problem {
 	if m.Protocol == ClassicProtocol {
 		if explicit("group.remote.assignor") {
-			return problem("group.remote.assignor cannot be set when group.protocol=classic")
+			return notWith("group.remote.assignor", "classic", "the leader assigns")
 		}
 		return nil
 	}
 	for _, name := range []string{"partition.assignment.strategy", "heartbeat.interval.ms", "session.timeout.ms"} {
 		if explicit(name) {
-			return problem("%s cannot be set when group.protocol=consumer: the coordinator decides it", name)
+			return notWith(name, "consumer", "the coordinator decides it")
 		}
 	}
 	return nil
+}
+
+// notWith refuses a property that a protocol does not have.
+func notWith(name, protocol, why string) *Problem {
+	return refused(name+" cannot be set when group.protocol="+strings.ToUpper(protocol), "%s cannot be set when group.protocol=%s: %s", name, protocol, why)
 }
 
 // setAssignors sets a list of assignors: of members, or of the coordinator.

@@ -86,6 +86,13 @@ func memberModelled() []Property {
 		Doc: "The assignors that a member knows, the one it votes for first; the group takes one that all know."}
 	protocol := choice("group.protocol", "classic", []string{"classic", "consumer"}, c(func(c *Consumer) any { return &c.Member.Protocol }),
 		"Which group protocol is spoken: the classic one, or the one in which the coordinator assigns (KIP-848).")
+	session := msInt("session.timeout.ms", "45000", c(func(c *Consumer) any { return &c.Member.SessionTimeoutMs }),
+		"After how long without a heartbeat the coordinator takes a member for dead; the brokers have bounds for it.")
+	heartbeat := msInt("heartbeat.interval.ms", "3000", c(func(c *Consumer) any { return &c.Member.HeartbeatIntervalMs }),
+		"How often a member says that it lives; from the answer it hears of rebalances.")
+	session.unbounded, heartbeat.unbounded = true, true
+	protocol.anyCase = true
+	protocol.texts = "String must be one of (case insensitive): CONSUMER, CLASSIC"
 	return []Property{
 		words("group.id", "null", c(func(c *Consumer) any { return &c.Member.GroupID }),
 			"The group that shares partitions among its members and remembers positions."),
@@ -96,15 +103,12 @@ func memberModelled() []Property {
 			"The coordinator's assignor that the member votes for, uniform or range; only with group.protocol=consumer."),
 		boolean("enable.auto.commit", "true", c(func(c *Consumer) any { return &c.Member.EnableAutoCommit }),
 			"Whether poll commits, from time to time, the positions of what earlier polls returned."),
-		ms("auto.commit.interval.ms", "5000", c(func(c *Consumer) any { return &c.Member.AutoCommitIntervalMs }),
+		msInt("auto.commit.interval.ms", "5000", c(func(c *Consumer) any { return &c.Member.AutoCommitIntervalMs }),
 			"How often at most positions are committed by themselves."),
-		ms("session.timeout.ms", "45000", c(func(c *Consumer) any { return &c.Member.SessionTimeoutMs }),
-			"After how long without a heartbeat the coordinator takes a member for dead; the brokers have bounds for it."),
-		ms("heartbeat.interval.ms", "3000", c(func(c *Consumer) any { return &c.Member.HeartbeatIntervalMs }),
-			"How often a member says that it lives; from the answer it hears of rebalances."),
+		session, heartbeat,
 		number("max.poll.interval.ms", "300000", "ms", 1, maxInt, "[1,…]", c(func(c *Consumer) any { return &c.Member.MaxPollIntervalMs }),
 			"How long a member may take between two polls before it leaves the group, and how long a rebalance waits for it."),
-		ms("default.api.timeout.ms", "60000", c(func(c *Consumer) any { return &c.Member.DefaultAPITimeoutMs }),
+		msInt("default.api.timeout.ms", "60000", c(func(c *Consumer) any { return &c.Member.DefaultAPITimeoutMs }),
 			"How long a commit that must be answered is tried."),
 	}
 }
@@ -132,10 +136,16 @@ func groupsModelled() []Property {
 
 // settle is what ConsumerConfig and ConsumerCoordinator make of properties that depend on each other.
 func (m *Member) settle(explicit func(string) bool) *Problem {
-	if m.GroupID == "" {
+	switch {
+	case explicit("group.id") && strings.TrimSpace(m.GroupID) == "":
+		return thrown("InvalidGroupIdException", "The configured group.id should not be an empty string or whitespace.", "group.id=%q: want a text that is not empty", m.GroupID)
+	case explicit("group.instance.id") && m.InstanceID == "":
+		return refused("Invalid value  for configuration group.instance.id: "+kafkaNonEmpty, "group.instance.id=\"\": want a text that is not empty")
+	case m.GroupID == "":
 		switch {
 		case explicit("enable.auto.commit") && m.EnableAutoCommit:
-			return problem("enable.auto.commit=true needs a group.id")
+			return thrown("InvalidConfigurationException", "enable.auto.commit cannot be set to true when default group id (null) is used.",
+				"enable.auto.commit=true needs a group.id")
 		case m.InstanceID != "":
 			return problem("group.instance.id=%s needs a group.id", m.InstanceID)
 		}
@@ -144,8 +154,9 @@ func (m *Member) settle(explicit func(string) bool) *Problem {
 	if pr := m.settleProtocol(explicit); pr != nil {
 		return pr
 	}
-	if m.HeartbeatIntervalMs >= m.SessionTimeoutMs {
-		return problem("heartbeat.interval.ms=%d must be lower than session.timeout.ms=%d", m.HeartbeatIntervalMs, m.SessionTimeoutMs)
+	if m.GroupID != "" && m.HeartbeatIntervalMs >= m.SessionTimeoutMs {
+		return thrown("IllegalArgumentException", "Heartbeat must be set lower than the session timeout",
+			"heartbeat.interval.ms=%d must be lower than session.timeout.ms=%d", m.HeartbeatIntervalMs, m.SessionTimeoutMs)
 	}
 	return nil
 }

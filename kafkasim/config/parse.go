@@ -99,7 +99,7 @@ func (p *Property) set(into, value any) *Problem {
 	case *bool:
 		v, ok := truth(value)
 		if !ok {
-			return p.want(value, "true or false")
+			return p.refuse(value, "true or false", kafkaBoolean)
 		}
 		*f = v
 	case *int64:
@@ -127,7 +127,7 @@ func (p *Property) set(into, value any) *Problem {
 	case *Reset:
 		v, ok := parseReset(text(value))
 		if !ok {
-			return p.want(value, resetWanted)
+			return p.refuse(value, resetWanted, fmt.Sprintf("Invalid value `%s` for configuration %s. %s", written(value), p.Name, p.texts))
 		}
 		*f = v
 	case *Ratio:
@@ -164,9 +164,9 @@ func (p *Property) setOther(field, value any) *Problem {
 		}
 		*f = v
 	default:
-		i := slices.Index(p.only, text(value))
+		i := slices.IndexFunc(p.only, func(s string) bool { return s == text(value) || p.anyCase && strings.EqualFold(s, text(value)) })
 		if i < 0 {
-			return p.want(value, orList(p.only))
+			return p.refuse(value, orList(p.only), p.kafkaOnly())
 		}
 		p.choose(f, i)
 	}
@@ -239,13 +239,13 @@ func (p *Property) whole(value any) (int64, *Problem) {
 		if p.Unit != "" {
 			what += " of " + p.Unit
 		}
-		return 0, p.want(value, what)
+		return 0, p.refuse(value, what, p.kafkaNumber())
 	}
 	if v < p.min {
-		return 0, p.want(value, "at least "+strconv.FormatInt(p.min, 10))
+		return 0, p.refuse(value, "at least "+strconv.FormatInt(p.min, 10), p.kafkaLow())
 	}
 	if v > p.max {
-		return 0, p.want(value, "at most "+strconv.FormatInt(p.max, 10))
+		return 0, p.refuse(value, "at most "+strconv.FormatInt(p.max, 10), p.kafkaHigh(v))
 	}
 	return v, nil
 }

@@ -1,5 +1,7 @@
 package config
 
+import "math"
+
 // producerRows are the producer's properties (Kafka: ProducerConfig).
 func producerRows() []Property {
 	return owned(OwnerProducer, append(producerModelled(), producerAbsent()...))
@@ -41,9 +43,9 @@ func producerModelled() []Property {
 			"How long a failed batch waits before its first retry; each further wait is twice as long."),
 		ms("retry.backoff.max.ms", "1000", p(func(c *Producer) any { return &c.RetryBackoffMaxMs }),
 			"The longest wait before a retry."),
-		ms("request.timeout.ms", "30000", p(func(c *Producer) any { return &c.RequestTimeoutMs }),
+		msInt("request.timeout.ms", "30000", p(func(c *Producer) any { return &c.RequestTimeoutMs }),
 			"How long the producer waits for an answer before it closes the connection, and how long the broker waits for the ISR with acks=all."),
-		ms("delivery.timeout.ms", "120000", p(func(c *Producer) any { return &c.DeliveryTimeoutMs }),
+		msInt("delivery.timeout.ms", "120000", p(func(c *Producer) any { return &c.DeliveryTimeoutMs }),
 			"How long after its batch was opened a record may take, retries included, before it fails."),
 		ms("metadata.max.age.ms", "300000", p(func(c *Producer) any { return &c.MetadataMaxAgeMs }),
 			"After how long the producer asks for the leaders again even if nothing went wrong."),
@@ -62,7 +64,7 @@ func producerModelled() []Property {
 			"Whether records with a key are spread like those without one."),
 		{Name: "transactional.id", Type: String, Default: "null", Valid: "non-empty string", Modelled: true, field: p(func(c *Producer) any { return &c.TransactionalID }),
 			Doc: "The name that lets a restarted producer end what its former self began; with it records are sent in transactions."},
-		number("transaction.timeout.ms", "60000", "ms", 0, maxInt, "[0,…]", p(func(c *Producer) any { return &c.TransactionTimeoutMs }),
+		number("transaction.timeout.ms", "60000", "ms", math.MinInt32, maxInt, "", p(func(c *Producer) any { return &c.TransactionTimeoutMs }),
 			"How long a transaction may stay open before its coordinator aborts it; at most the brokers' transaction.max.timeout.ms."),
 	}...)
 }

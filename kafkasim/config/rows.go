@@ -25,9 +25,18 @@ func ms(name, def string, field func(any) any, doc string) Property {
 	return Property{Name: name, Type: Long, Default: def, Unit: "ms", Valid: "[0,…]", max: maxInt, Modelled: true, field: field, Doc: doc}
 }
 
+// msInt is ms for a property whose type in Kafka is int.
+func msInt(name, def string, field func(any) any, doc string) Property {
+	return number(name, def, "ms", 0, maxInt, "[0,…]", field, doc)
+}
+
 // number is a modelled whole number.
 func number(name, def, unit string, lo, hi int64, valid string, field func(any) any, doc string) Property {
-	return Property{Name: name, Type: Int, Default: def, Unit: unit, Valid: valid, min: lo, max: hi, Modelled: true, field: field, Doc: doc}
+	kind := Int
+	if hi == maxLong {
+		kind = Long
+	}
+	return Property{Name: name, Type: kind, Default: def, Unit: unit, Valid: valid, min: lo, max: hi, Modelled: true, field: field, Doc: doc}
 }
 
 // boolean is a modelled switch.

@@ -56,9 +56,13 @@ type Property struct {
 	Missing  string
 
 	min, max int64
-	only     []string      // the allowed texts, if they are few
-	late     []only        // real values of a modelled property that are not there yet
-	field    func(any) any // a pointer to the field in the owner's struct
+	only     []string // the allowed texts, if they are few
+	// How Kafka speaks of what is not allowed, where it is not as for other properties (refusal.go).
+	texts, between string
+	unbounded      bool          // Kafka has no lower limit
+	anyCase        bool          // of the texts in only
+	late           []only        // real values of a modelled property that are not there yet
+	field          func(any) any // a pointer to the field in the owner's struct
 }
 
 // only is a value that Kafka has and this simulator does not, with what it would need.

@@ -12,7 +12,7 @@ package machine
 // initTransactional is one InitProducerId request with a transactional id.
 func (s *State) initTransactional(b *Broker, e Event, m InitProducerIDRequest) {
 	who := requester(&e)
-	if m.TimeoutMs > s.World.Broker.Transactions.MaxTimeoutMs {
+	if m.TimeoutMs > s.World.Broker.Transactions.MaxTimeoutMs || m.TimeoutMs <= 0 {
 		s.refuseInit(b, who, INVALID_TRANSACTION_TIMEOUT) // T-14
 		return
 	}
