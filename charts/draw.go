@@ -109,7 +109,7 @@ func (s *scene) drawReplica(w *svg.Writer, r int, x, y, width float64) {
 	}
 	s.drawCells(w, l, partition.From, cellsX, top)
 	if at := l.HW - partition.From; at >= 0 && at <= int64(s.spec.Cells) {
-		drawHighWatermark(w, cellsX+float64(at*cellPitch)-1.5, top-4, stripHeight+7)
+		drawHighWatermark(w, cellsX+float64(at*cellPitch)-1.5, top-2, stripHeight+6)
 	}
 }
 

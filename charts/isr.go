@@ -44,6 +44,9 @@ func ISRSize(src view.Source, topic ...string) *Picture {
 		spec.Panels = []Panel{{}}
 	}
 	spec.surround(trace, topics, panels)
+	if len(parts) == 0 {
+		parts = []string{fmt.Sprintf("There is nothing to draw at %s.", ms(trace.To))}
+	}
 	alt := fmt.Sprintf("ISR size between %s and %s. %s%s", moment(spec.XMin), moment(spec.XMax), strings.Join(parts, " "), spec.tellBands())
 	return newCurve(spec, 60, alt)
 }

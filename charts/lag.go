@@ -47,6 +47,7 @@ func Lag(src view.Source, consumerOrGroup ...string) *Picture {
 	}
 	if len(spec.Panels) == 0 {
 		spec.Panels, spec.Title = []Panel{{}}, spec.Title+": no position yet"
+		alts = append(alts, "Nobody has a position yet.")
 	}
 	var topics []string
 	for _, t := range now.Topics {

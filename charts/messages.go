@@ -436,7 +436,7 @@ func (d *spaceTime) legend(y float64) {
 
 func (d *spaceTime) describe() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s between %s.", d.pen.spec.Title, count(len(d.flights), "message", "messages"), listing(d.lanes))
+	fmt.Fprintf(&out, "%s: %s.", d.pen.spec.Title, pick(len(d.flights) == 0, "no message", count(len(d.flights), "message", "messages")+" between "+listing(d.lanes)))
 	bad, told := 0, 0
 	for i := range d.flights {
 		f := &d.flights[i]

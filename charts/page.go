@@ -23,7 +23,11 @@ const (
 // record was sent and acknowledged, and the consumers. It draws the first partitions of any cluster.
 func Page(src view.Source) *Picture {
 	s := playStage("Page", "tick", src, func(t *view.Trace) string {
-		return pick(len(t.Brokers) == 3, "Three brokers", count(len(t.Brokers), "broker", "brokers"))
+		brokers := pick(len(t.Brokers) == 3, "Three brokers", count(len(t.Brokers), "broker", "brokers"))
+		if n := len(t.Partitions); n > maxPageRows {
+			brokers += fmt.Sprintf(" (%d of %d partitions)", maxPageRows, n)
+		}
+		return brokers
 	}, (*stage).page)
 	sent, acked, failed, lost, _, _ := s.b.totals()
 	ends := fmt.Sprintf("%d sent, %d acknowledged, %d lost of them, %d failed.", sent, acked, lost, failed)

@@ -191,7 +191,7 @@ func (p *pen) logStrip(l *boardLog, from int64, slots int, x, top float64) {
 		}
 	}
 	if at := l.hw - from; at >= 0 && at <= int64(slots) {
-		p.put(Shape{Kind: shapeFlag, Z: 4, X: x + float64(at*cellPitch) - 1.5, Y: top - 4, H: stripHeight + 7})
+		p.put(Shape{Kind: shapeFlag, Z: 4, X: x + float64(at*cellPitch) - 1.5, Y: top - 2, H: stripHeight + 6})
 	}
 }
 

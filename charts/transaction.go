@@ -173,13 +173,18 @@ func (t *txnPicture) states(l *lanes, y float64, name string, list []txnSpan) fl
 	return y + laneHeight
 }
 
+// maxLabelled is how many transactions a lane has room for with the numbers of its last stable offset.
+const maxLabelled = 6
+
 // partition draws when a transaction was open, how it ended, and the last stable offset below it.
 func (t *txnPicture) partition(l *lanes, p int, y float64) {
 	t.pen.text(2, y+15, 12, "ink", shorten(nameOf(t.trace, p), 20))
+	spans := 0
 	for _, o := range t.opened {
 		if o.partition != p {
 			continue
 		}
+		spans++
 		s := Shape{Fill: "c4", Tip: fmt.Sprintf("a transaction is open in %s %s%s", nameOf(t.trace, p), between(o.from, o.to), pick(o.end == "", "", ": "+o.end))}
 		l.bar(y, o.from, o.to, s, "", "", "l4")
 		switch o.end {
@@ -190,6 +195,9 @@ func (t *txnPicture) partition(l *lanes, p int, y float64) {
 		}
 	}
 	end := -1.0
+	if spans > maxLabelled {
+		end = pictureWidth // no room for numbers: pointing at the lines tells them
+	}
 	for _, s := range t.stable {
 		if x := l.x(s.at); s.partition == p && s.at >= l.from {
 			over := slices.ContainsFunc(t.opened, func(o openSpan) bool { return o.partition == p && o.from <= s.at && s.at <= o.to })

@@ -19,7 +19,12 @@ const (
 // acknowledged in each step, what waits, the size of the ISR, acknowledged records that were lost, and the log
 // of each replica with its high watermark. It draws the first partition of any cluster.
 func Widget(src view.Source) *Picture {
-	s := playStage("Widget", "step", src, func(*view.Trace) string { return "One partition" }, func(s *stage) float64 { return s.widget(&s.b.partitions[0]) })
+	s := playStage("Widget", "step", src, func(t *view.Trace) string {
+		if n := len(t.Partitions); n > 1 {
+			return clip(fmt.Sprintf("%s (the counters are of all %d partitions)", nameOf(t, 0), n))
+		}
+		return "One partition"
+	}, func(s *stage) float64 { return s.widget(&s.b.partitions[0]) })
 	p := &s.b.partitions[0]
 	rows := len(p.logs)
 	_, acked, failed, lost, _, _ := s.b.totals()

@@ -329,7 +329,7 @@ func TestFiveHundredUpdatesLeakNothing(t *testing.T) {
 // another, whatever the names are.
 func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 	var pictures []any
-	for _, name := range []string{"cluster", "replay", "widget", "quorum-cluster", "log", "messages", "segments", "quorum", "batches", "page", "widget-steps"} {
+	for _, name := range []string{"cluster", "replay", "widget", "quorum-cluster", "log", "messages", "segments", "quorum", "batches", "page", "widget-steps", "assignment", "transaction"} {
 		data, err := os.ReadFile(golden + name + ".json")
 		if err != nil {
 			t.Fatal(err)

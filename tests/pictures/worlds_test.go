@@ -210,3 +210,16 @@ func transactions() *kafkasim.Cluster {
 	}
 	return c
 }
+
+// reconciling is a group of the consumer protocol that grows to three members.
+func reconciling() *kafkasim.Cluster {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 7, Config: kafkasim.Config{"offsets.topic.num.partitions": 1}})
+	c.CreateTopic("orders", 3, 3, nil)
+	c.NewProducer("checkout", nil).Every(50*time.Millisecond, "orders", "a", "b", "c", "d", "e")
+	for i := range 3 {
+		x := c.NewConsumer(fmt.Sprintf("c%d", i+1), kafkasim.Config{"group.id": "shop", "group.protocol": "consumer", "auto.offset.reset": "earliest"})
+		x.Subscribe("orders").Work(kafkasim.Work{PerRecord: time.Millisecond, Commit: "after"})
+		c.RunFor(12 * time.Second)
+	}
+	return c
+}

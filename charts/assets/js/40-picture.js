@@ -271,7 +271,7 @@ function drawReplica(into, spec, state, r, x, y, width, ink) {
   }
   drawCells(into, log, partition.from, spec.cells, cellsX, top, ink);
   const at = log.hw - partition.from;
-  if (at >= 0 && at <= spec.cells) into.appendChild(highWatermark(cellsX + at * CELL_PITCH - 1.5, top - 4, STRIP_HEIGHT + 7, ink));
+  if (at >= 0 && at <= spec.cells) into.appendChild(highWatermark(cellsX + at * CELL_PITCH - 1.5, top - 2, STRIP_HEIGHT + 6, ink));
 }
 
 function drawCells(into, log, from, slots, x, top, ink) {
