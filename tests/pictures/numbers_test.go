@@ -75,8 +75,8 @@ func tips(shapes []charts.Shape, pattern string) (out [][]string) {
 	return out
 }
 
-// worlds are clusters of all sizes.
-func worlds() map[string]*kafkasim.Cluster {
+// ofAllSizes are clusters of all sizes.
+func ofAllSizes() map[string]*kafkasim.Cluster {
 	return map[string]*kafkasim.Cluster{"leader crash": leaderCrash(), "empty": empty(), "one record": oneRecord(), "crowded": crowded(), "widget": widgetStory(), "steady": steady("all")}
 }
 
@@ -85,7 +85,7 @@ func ms(at int64) string {
 }
 
 func TestClusterAndReplayHaveTheViewsNumbers(t *testing.T) {
-	for name, c := range worlds() {
+	for name, c := range ofAllSizes() {
 		now := c.View()
 		for kind, p := range map[string]*charts.Picture{"cluster": charts.Cluster(c), "replay": charts.Replay(c)} {
 			s := specOf[charts.ReplaySpec](t, p)
@@ -141,7 +141,7 @@ func partitionNamed(now *view.Cluster, name string) *view.Partition {
 }
 
 func TestLogHasTheViewsNumbers(t *testing.T) {
-	for name, c := range worlds() {
+	for name, c := range ofAllSizes() {
 		for _, topic := range c.View().Topics {
 			for _, p := range topic.Partitions[:min(len(topic.Partitions), 3)] {
 				shapes := last(t, charts.Log(c, topic.Name, p.ID))
@@ -173,7 +173,7 @@ func TestLogHasTheViewsNumbers(t *testing.T) {
 }
 
 func TestPageAndWidgetHaveTheViewsNumbers(t *testing.T) {
-	for name, c := range worlds() {
+	for name, c := range ofAllSizes() {
 		now := c.View()
 		if len(now.Topics) == 0 {
 			continue
