@@ -317,6 +317,9 @@ func (s *State) offsetsFetched(c *Consumer, r OffsetFetchRequest, a *OffsetFetch
 		default:
 			p.Position, p.Epoch, p.State = f.Offset, f.LeaderEpoch, PositionFetching
 			p.Leader, p.LeaderEpoch = NoNode, -1
+			if s.World.Rules.On(PositionValidation) {
+				c.Meta.seen(p.Topic, p.TP.Partition, f.LeaderEpoch)
+			}
 			if f.LeaderEpoch < 0 {
 				c.follow(p)
 			}
