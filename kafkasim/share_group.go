@@ -2,7 +2,6 @@ package kafkasim
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -150,11 +149,19 @@ func (g *ShareGroup) String() string {
 }
 
 // Alter sets properties of the group (kafka-configs.sh --entity-type groups): share.auto.offset.reset (latest unless
-// said otherwise; it counts when a partition is asked for first), share.isolation.level, share.record.lock.duration.ms.
+// said otherwise; it counts when a partition is asked for first), share.isolation.level, share.record.lock.duration.ms,
+// share.session.timeout.ms, share.heartbeat.interval.ms; since 4.3 also share.delivery.count.limit,
+// share.partition.max.record.locks, share.renew.acknowledge.enable and share.assignment.interval.ms. The brokers bound the
+// numbers (group.share.min.… and group.share.max.…).
 func (g *ShareGroup) Alter(conf Config) *ShareGroup {
 	where := fmt.Sprintf("ShareGroup(%q).Alter", g.ID)
 	if v := g.c.world.version(); v < config.V4_1 {
 		misuse(where, "Kafka %s has no share groups; they came with 4.1 (KIP-932)", v)
+	}
+	for _, name := range config.ShareGroupSince43 {
+		if _, given := conf[name]; given && g.c.world.version() < config.V4_3 {
+			misuse(where, "%s: in Kafka %s that is the brokers' to say (group.%s); groups have it of their own since 4.3 (KIP-1240)", name, g.c.world.version(), name)
+		}
 	}
 	var base config.ShareGroup
 	for _, x := range g.c.s.Share.Configs {
@@ -166,78 +173,4 @@ func (g *ShareGroup) Alter(conf Config) *ShareGroup {
 	mustParse(where, problem)
 	g.c.apply(fmt.Sprintf("c.ShareGroup(%q).Alter(%s)", g.ID, conf.orNil()), machine.AlterShareGroup{Group: g.ID, Props: props})
 	return g
-}
-
-// shareOptions are the tool's options that Describe takes.
-var shareOptions = []string{"--members", "--offsets", "--state", "--verbose"}
-
-// Describe is what kafka-share-groups.sh --describe prints for the group (O-41): its start offsets, or with --members
-// its members, with --state its state; --verbose says more of each.
-func (g *ShareGroup) Describe(options ...string) *Description {
-	where := fmt.Sprintf("ShareGroup(%q).Describe", g.ID)
-	for _, o := range options {
-		if !slices.Contains(shareOptions, o) {
-			misuse(where, "there is no option %q%s", o, meant(o, shareOptions, ""))
-		}
-	}
-	members, state, verbose := slices.Contains(options, "--members"), slices.Contains(options, "--state"), slices.Contains(options, "--verbose")
-	switch {
-	case members && state:
-		misuse(where, "only one of --members, --offsets and --state can be asked for, as in the tool")
-	case g.State == "Dead":
-		return &Description{fmt.Sprintf("\nError: Executing share group command failed due to org.apache.kafka.common.errors.GroupIdNotFoundException: Group %s not found.", g.ID)}
-	case state:
-		return &Description{g.describeState(verbose)}
-	case members:
-		return &Description{g.describeMembers(verbose)}
-	}
-	return &Description{g.describeOffsets(verbose)}
-}
-
-func (g *ShareGroup) describeState(verbose bool) string {
-	head, row := []string{"GROUP", "COORDINATOR (ID)", "STATE"}, []string{g.ID, fmt.Sprintf("broker%d:9092 (%d)", g.Coordinator, g.Coordinator), g.State}
-	if verbose {
-		head, row = append(head, "GROUP-EPOCH", "ASSIGNMENT-EPOCH"), append(row, fmt.Sprint(g.Epoch), fmt.Sprint(g.AssignmentEpoch))
-	}
-	return "\n" + rows([][]string{append(head, "#MEMBERS"), append(row, fmt.Sprint(len(g.Members)))})
-}
-
-func (g *ShareGroup) describeMembers(verbose bool) string {
-	if len(g.Members) == 0 {
-		return fmt.Sprintf("\nShare group '%s' has no active members.", g.ID)
-	}
-	head := []string{"GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"}
-	if verbose {
-		head = append(head, "MEMBER-EPOCH")
-	}
-	table := [][]string{append(head, "ASSIGNMENT")}
-	for _, m := range g.Members {
-		var parts []string
-		for _, p := range m.Partitions {
-			parts = append(parts, fmt.Sprintf("%s:%d", p.Topic, p.Partition))
-		}
-		row := []string{g.ID, m.ID, "/" + m.ClientID, m.ClientID, fmt.Sprint(len(parts))}
-		if verbose {
-			row = append(row, fmt.Sprint(m.Epoch))
-		}
-		table = append(table, append(row, strings.Join(parts, ",")))
-	}
-	return "\n" + rows(table)
-}
-
-func (g *ShareGroup) describeOffsets(verbose bool) string {
-	head := []string{"GROUP", "TOPIC", "PARTITION"}
-	if verbose {
-		head = append(head, "LEADER-EPOCH")
-	}
-	table := [][]string{append(head, "START-OFFSET", "LAG")}
-	for _, p := range g.Partitions {
-		row := []string{g.ID, p.Topic, fmt.Sprint(p.Partition)}
-		if verbose {
-			t := g.c.image().Topics[g.c.topicIndex("ShareGroup", p.Topic)]
-			row = append(row, fmt.Sprint(t.Partitions[p.Partition].LeaderEpoch))
-		}
-		table = append(table, append(row, unknownDash(p.Written), unknownDash(p.Lag)))
-	}
-	return "\n" + rows(table)
 }

@@ -115,7 +115,7 @@ func isRequest(p Payload) bool {
 		AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, EndTxnRequest, WriteTxnMarkersRequest,
 		JoinGroupRequest, SyncGroupRequest, HeartbeatRequest, LeaveGroupRequest, ConsumerGroupHeartbeatRequest, OffsetCommitRequest, OffsetFetchRequest,
 		TxnOffsetCommitRequest, DeleteGroupRequest, OffsetDeleteRequest,
-		ShareGroupHeartbeatRequest, ShareFetchRequest, ShareAcknowledgeRequest, ShareStateRequest:
+		ShareGroupHeartbeatRequest, ShareFetchRequest, ShareAcknowledgeRequest, ShareStateRequest, AlterShareOffsetsRequest, DeleteShareOffsetsRequest:
 		return true
 	}
 	return false
@@ -141,7 +141,7 @@ func (s *State) handle(b *Broker, e Event) {
 		s.onDeleteRecords(b, e, p)
 	case FindCoordinatorRequest:
 		s.onFindCoordinator(b, e, p)
-	case ShareGroupHeartbeatRequest, ShareFetchRequest, ShareAcknowledgeRequest, ShareStateRequest:
+	case ShareGroupHeartbeatRequest, ShareFetchRequest, ShareAcknowledgeRequest, ShareStateRequest, AlterShareOffsetsRequest, DeleteShareOffsetsRequest:
 		s.handleShare(b, e)
 	default:
 		s.handleTransactions(b, e)

@@ -130,7 +130,7 @@ func (c *checker) replica(b *Broker, r *Replica) {
 	last := int32(-1)
 	l.Batches(max(l.LogStart, l.End-tail), func(batch *partlog.Batch) bool {
 		c.require(batch.LeaderEpoch >= last && batch.LeaderEpoch <= r.LeaderEpoch, 6, "broker %d %v: epoch %d at offset %d after %d, E %d", b.ID, r.TP, batch.LeaderEpoch, batch.BaseOffset, last, r.LeaderEpoch)
-		c.require(l.Epochs.EpochAt(batch.BaseOffset) == batch.LeaderEpoch, 6, "broker %d %v: epoch %d at offset %d, the cache says %d", b.ID, r.TP, batch.LeaderEpoch, batch.BaseOffset, l.Epochs.EpochAt(batch.BaseOffset))
+		c.require(l.Epochs.EpochAt(max(batch.BaseOffset, l.LogStart)) == batch.LeaderEpoch, 6, "broker %d %v: epoch %d at offset %d, the cache says %d", b.ID, r.TP, batch.LeaderEpoch, batch.BaseOffset, l.Epochs.EpochAt(max(batch.BaseOffset, l.LogStart)))
 		last = batch.LeaderEpoch
 		return true
 	})

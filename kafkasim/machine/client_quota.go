@@ -58,10 +58,7 @@ const ProbeClientID = "probe"
 
 // clientID is what a client calls itself in its requests.
 func (s *State) clientID(n NodeID) string {
-	switch {
-	case n == AdminNode:
-		return AdminClientID
-	case n >= FirstProbe:
+	if n >= FirstProbe {
 		return ProbeClientID
 	}
 	return s.client(n).Name

@@ -48,7 +48,7 @@ var shared = []string{
 	".GroupAdmin[].Parts", ".Versions", ".Members[].Protocols", ".Classic.Protocols", ".GivenUp.Parts", ".Members[].Topics", ".Assigned", ".Revoking", ".Target", ".Said", ".Patterns[].Topics", ".Assignment", ".Groups[].Topics", ".Group.Topics", ".Group.Joined", ".Former", ".Watched",
 	".Share.Sessions[].Parts", ".Jobs[].Request.Parts", ".Jobs[].Request.Forgotten", ".Request.Acks", ".Calls[].Request.Batches", ".Calls[].Undo", ".Consumers[].Topics",
 	".Consumers[].Told", ".Consumers[].Assigned", ".Links[].Known", ".Links[].Sent", ".Results", ".Poll.Rows", ".How.Release", ".How.Reject", ".Book[].Done", ".Groups[].Ready",
-	".Members[].Topics", ".Members[].Parts", ".Members[].Target", ".States[].Batches",
+	".Members[].Topics", ".Members[].Parts", ".Members[].Target", ".States[].Batches", ".Share.Admin[].Gained", ".Share.Admin[].Lost", ".Book[].Gone",
 	".Group.Calls", ".Commits[].Parts", ".Answers[].Payload", ".Assignors", ".Buffer[].Batches", ".Buffer[].Aborted", ".Buffer[].AbortedIDs", ".Image.Brokers", ".Image.Quotas", ".Unheard.Changes", ".Image.Topics", ".Poll.Records", ".Blocked.Chunks[]", ".Unsent.Chunks",
 }
 

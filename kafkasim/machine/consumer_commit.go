@@ -278,17 +278,12 @@ func (s *State) askOffsets(c *Consumer) bool {
 	case m.Coordinator == NoNode:
 		s.findCoordinator(c)
 	default:
-		r := OffsetFetchRequest{Group: c.Config.Member.GroupID, Parts: parts, RequireStable: true}
-		if m.On && c.protocol848() && m.Generation > 0 {
-			r.Member, r.Epoch = m.ID, m.Generation
-		}
-		m.Asking = s.askCoordinator(c, r)
+		m.Asking = s.askCoordinator(c, OffsetFetchRequest{Group: c.Config.Member.GroupID, Parts: parts, RequireStable: true})
 	}
 	return true
 }
 
-// offsetsFetched begins partitions at their committed offsets; without one the reset policy says where (C-31). An error says
-// nothing about offsets: it is asked again, after STALE_MEMBER_EPOCH with the epoch that the member has by then.
+// offsetsFetched begins partitions at their committed offsets; without one the reset policy says where (C-31).
 func (s *State) offsetsFetched(c *Consumer, r OffsetFetchRequest, a *OffsetFetchResponse) {
 	m := &c.Group
 	m.Asking = false
@@ -317,9 +312,6 @@ func (s *State) offsetsFetched(c *Consumer, r OffsetFetchRequest, a *OffsetFetch
 		default:
 			p.Position, p.Epoch, p.State = f.Offset, f.LeaderEpoch, PositionFetching
 			p.Leader, p.LeaderEpoch = NoNode, -1
-			if s.World.Rules.On(PositionValidation) {
-				c.Meta.seen(p.Topic, p.TP.Partition, f.LeaderEpoch)
-			}
 			if f.LeaderEpoch < 0 {
 				c.follow(p)
 			}

@@ -207,8 +207,8 @@ func (s *State) ownBatch(b *Broker, records ...partlog.Record) partlog.Batch {
 // replication. NONE: then will come to onCoordinatorWritten. Any other code is the end of it.
 func (s *State) coordinatorAppend(b *Broker, x *CoordinatorShard, batch partlog.Batch, timeout int64, then Payload) Code {
 	acks := int8(-1)
-	if x.Kind == GroupCoordinator {
-		acks = 1 // R1.25: a group's records are not refused below the minimum ISR; they wait for the high watermark
+	if x.Kind != TransactionCoordinator {
+		acks = 1 // R1.25: groups' records are not refused below the minimum ISR; they wait for the high watermark
 	}
 	p := ProducePart{TP: x.TP, Batch: batch}
 	part := s.append(b, acks, &p, nil)
@@ -261,6 +261,8 @@ func (s *State) onCoordinatorWritten(b *Broker, m CoordinatorWritten) {
 		s.shareStateStored(b, then, code)
 	case ShareGroupStored:
 		s.shareGroupStored(b, then, code)
+	case ShareGroupChanged:
+		s.shareGroupChanged(b, then, code)
 	default:
 		s.groupWritten(b, x, then, code)
 	}

@@ -78,7 +78,7 @@ func (s *State) encrypts(to NodeID) bool {
 	switch {
 	case to.IsBroker():
 		return s.World.Broker.InterBrokerProtocol == config.SSL
-	case to >= AdminNode || !to.IsClient():
+	case to >= FirstProbe || !to.IsClient():
 		return false
 	}
 	c := s.client(to)

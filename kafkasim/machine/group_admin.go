@@ -12,7 +12,7 @@ package machine
 type AdministerGroup struct {
 	Group  string
 	Op     GroupOp
-	Commit []CommitPart // ResetGroupOffsets
+	Commit []CommitPart // ResetGroupOffsets, AlterShareOffsets
 	Delete []NamedPartition
 }
 
@@ -26,6 +26,8 @@ const (
 	DeleteGroup GroupOp = iota
 	DeleteGroupOffsets
 	ResetGroupOffsets
+	AlterShareOffsets
+	DeleteShareOffsets // of the topics in Delete
 )
 
 // GroupAdministration is what became of an AdministerGroup.
@@ -52,6 +54,14 @@ func (s *State) administerGroup(c AdministerGroup) Result {
 		p = DeleteGroupRequest{Group: c.Group}
 	case DeleteGroupOffsets:
 		p = OffsetDeleteRequest{Group: c.Group, Parts: c.Delete}
+	case AlterShareOffsets:
+		p = AlterShareOffsetsRequest{Group: c.Group, Parts: c.Commit}
+	case DeleteShareOffsets:
+		m := DeleteShareOffsetsRequest{Group: c.Group}
+		for _, d := range c.Delete {
+			m.Topics = append(m.Topics, d.Topic)
+		}
+		p = m
 	default:
 		p = OffsetCommitRequest{Group: c.Group, Generation: -1, Parts: c.Commit}
 	}
@@ -115,6 +125,10 @@ func (s *State) groupAdministrated(e *Event) bool {
 	case DeleteGroupResponse:
 		a.Error = p.Error
 	case OffsetDeleteResponse:
+		a.Error, a.Parts = p.Error, p.Parts
+	case AlterShareOffsetsResponse:
+		a.Error, a.Parts = p.Error, p.Parts
+	case DeleteShareOffsetsResponse:
 		a.Error, a.Parts = p.Error, p.Parts
 	case OffsetCommitResponse:
 		a.Parts = p.Parts

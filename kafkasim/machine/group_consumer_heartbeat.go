@@ -19,6 +19,9 @@ func (s *State) onConsumerGroupHeartbeat(b *Broker, e Event, m ConsumerGroupHear
 		return
 	}
 	x, code := s.groupShard(b, m.Group)
+	if code == NONE && x.shareGroup(m.Group) != nil {
+		code = GROUP_ID_NOT_FOUND // a share group has the name
+	}
 	if code != NONE {
 		fail(code)
 		return

@@ -95,6 +95,10 @@ func (s *State) onDeleteGroup(b *Broker, e Event, m DeleteGroupRequest) {
 	x, code := s.groupShard(b, m.Group)
 	var g *Group
 	if code == NONE {
+		if x.shareGroup(m.Group) != nil {
+			s.onDeleteShareGroup(b, p, m.Group)
+			return
+		}
 		if g = x.group(m.Group); g == nil {
 			code = GROUP_ID_NOT_FOUND
 		} else if g.State != GroupEmpty {

@@ -37,6 +37,10 @@ func (s *State) onJoinGroup(b *Broker, e Event, m JoinGroupRequest) {
 		fail(INVALID_SESSION_TIMEOUT, "") // G-32
 		return
 	}
+	if x.shareGroup(m.Group) != nil {
+		fail(INCONSISTENT_GROUP_PROTOCOL, "") // a share group has the name
+		return
+	}
 	g := x.group(m.Group)
 	if g == nil && m.Member != "" {
 		fail(UNKNOWN_MEMBER_ID, m.Member) // G-22

@@ -125,6 +125,9 @@ func (s *State) onOffsetCommit(b *Broker, e Event, m OffsetCommitRequest) {
 	p := parked(&e)
 	fail := func(code Code) { s.refuseCommit(b, &p, m.Parts, code) }
 	x, code := s.groupShard(b, m.Group)
+	if code == NONE && x.shareGroup(m.Group) != nil {
+		code = GROUP_ID_NOT_FOUND // a share group has the name, and has no offsets
+	}
 	if code != NONE {
 		fail(code)
 		return
@@ -296,9 +299,6 @@ func (s *State) groupMarker(b *Broker, tp TopicPartition, id int64, committed bo
 // onOffsetFetch answers from what is replicated (G-90).
 func (s *State) onOffsetFetch(b *Broker, e Event, m OffsetFetchRequest) {
 	x, code := s.groupShard(b, m.Group)
-	if code == NONE {
-		code = x.validateOffsetFetch(&m)
-	}
 	r := OffsetFetchResponse{Error: code}
 	if code == NONE {
 		r.Parts = s.fetchOffsets(b, x, &m)

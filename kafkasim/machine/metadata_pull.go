@@ -93,6 +93,9 @@ func (s *State) onMetadataRecords(b *Broker, e Event, m MetadataFetchResponse) {
 			changed = addChanged(changed, r.TP)
 		case ClearElrRecord, RemoveTopicRecord:
 			changed = b.Image.addTopic(changed, r.TP.Topic)
+			if r.Kind == RemoveTopicRecord {
+				s.shareTopicGone(b, r.TP.Topic)
+			}
 		case RegisterBrokerRecord, BrokerRegistrationChangeRecord, UnregisterBrokerRecord:
 			s.touchAll(b, r.Broker.ID)
 		case TopicConfigRecord:

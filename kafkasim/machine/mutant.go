@@ -160,6 +160,14 @@ const (
 	LocksForEver        // a lock does not end (H-5)
 	TakesAnyAck         // a leader takes acknowledgements of records that the member does not have (H-10)
 	SharesWithoutLimit  // records in flight are not counted (H-9)
+	SharesAborted       // read_committed hands out aborted transactions (H-15)
+	TakesAnyShareEpoch  // a share session takes requests out of their turn (H-16)
+	KeepsOfTheGone      // a session that ends releases nothing (H-8)
+	ReadsWithoutFence   // a leader that reads a state does not write its epoch (H-19)
+	AnyShareLeader      // the share coordinator takes what an older leader writes (H-19)
+	AnyStateEpoch       // … and what is of an older state
+	SkipsUnsettled      // a window begins behind a record that is not dealt with (H-3)
+	KeepsTopicsState    // a topic's states stay when it is deleted (H-19)
 	mutants             // how many there are
 )
 

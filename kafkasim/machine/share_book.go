@@ -13,8 +13,11 @@ import (
 //	61  a record's delivery count never exceeds the limit
 //	62  an acknowledged record is never delivered again
 //	63  the start offset of a share partition never goes back
+//	64  nothing is lost: the start offset passes what is acknowledged, archived, or not in the log any more
+//	65  a state is written by its newest leader, and by nobody who has read it before it was set anew
 //
-// Across leaders 60 means the time in which one leads: a lock ends with the leader that gave it (H-19).
+// Across leaders 60 means the time in which one leads: a lock ends with the leader that gave it (H-19). Offsets that an
+// administrator sets begin a new book.
 
 // The invariants' numbers.
 const (
@@ -22,6 +25,8 @@ const (
 	DeliveryLimit
 	AcknowledgedOnce
 	StartMonotonic
+	NothingLost
+	OneShareWriter
 )
 
 // ShareBook is what is known of one partition of a share group.
@@ -29,9 +34,15 @@ type ShareBook struct {
 	Group string
 	TP    TopicPartition
 	Epoch int32 // the newest leader epoch that has delivered
-	Start int64 // the highest start that is written
+	Read  int32 // the newest leader epoch that has read the state
+	State int32 // the newest state epoch
+	Start int64 // the highest start since that leader has read the state; -1 for none
+	Begun int64 // the first start; -1 for none
+	Saved int64 // the highest start that is written
+	Limit int32 // the highest limit of deliveries that there was
 	Held  []ShareHolder
-	Done  []OffsetRange // that a written acknowledgement has ended; sorted, immutable
+	Done  []OffsetRange // that a written decision has ended; sorted, immutable
+	Gone  []OffsetRange // … or the leader alone: aborted, compacted, delivered too often
 }
 
 // ShareHolder has a record until its lock ends.
@@ -55,7 +66,7 @@ func (s *State) shareBook(group string, tp TopicPartition) *ShareBook {
 	i := slices.IndexFunc(s.Share.Book, func(x ShareBook) bool { return x.Group == group && x.TP == tp })
 	if i < 0 {
 		i = len(s.Share.Book)
-		s.Share.Book = append(s.Share.Book, ShareBook{Group: group, TP: tp, Start: -1})
+		s.Share.Book = append(s.Share.Book, ShareBook{Group: group, TP: tp, Start: -1, Begun: -1, Read: -1, State: -1})
 	}
 	return &s.Share.Book[i]
 }
@@ -70,10 +81,10 @@ func (s *State) shareBroken(invariant int, format string, args ...any) {
 func (s *State) shareDelivered(p *SharePartition, at int64, w *ShareRecord) {
 	k := s.shareBook(p.Group, p.TP)
 	name := s.PartitionName(p.TP)
-	if int32(w.Count) > s.World.Broker.Share.DeliveryLimit {
+	if k.Limit = max(k.Limit, s.shareGroups(p.Group).DeliveryLimit); int32(w.Count) > k.Limit {
 		s.shareBroken(DeliveryLimit, "%s offset %d of group %s was delivered %d times", name, at, p.Group, w.Count)
 	}
-	if slices.ContainsFunc(k.Done, func(r OffsetRange) bool { return r.From <= at && at < r.To }) {
+	if covers(k.Done, at) && p.StateEpoch >= k.State {
 		s.shareBroken(AcknowledgedOnce, "%s offset %d of group %s was delivered again, to %s", name, at, p.Group, w.Member)
 	}
 	if p.LeaderEpoch != k.Epoch {
@@ -88,9 +99,21 @@ func (s *State) shareDelivered(p *SharePartition, at int64, w *ShareRecord) {
 	k.Held[i] = ShareHolder{at, w.Member, w.LockEnds}
 }
 
+// shareBegins notes that a leader reads a state: what it knew of the partition before is gone.
+func (s *State) shareBegins(p *SharePartition) {
+	if k := s.shareBook(p.Group, p.TP); p.LeaderEpoch >= k.Epoch {
+		k.Start, k.Held, k.Gone = -1, nil, nil
+	}
+}
+
 // shareDecided notes what is written: records that are done, and who has given what back.
 func (s *State) shareDecided(c *ShareCall) {
 	k := s.shareBook(c.Request.Group, c.Request.TP)
+	if c.Request.StateEpoch < k.State {
+		return
+	}
+	s.shareCovered(k, max(k.Saved, 0), c.Request.Start)
+	k.Saved = max(k.Saved, c.Request.Start)
 	for _, u := range c.Undo {
 		if u.Was.State == ShareAcquired && (k.Epoch == c.Request.LeaderEpoch) {
 			k.Held = slices.DeleteFunc(k.Held, func(h ShareHolder) bool { return h.Offset == u.Offset && h.Member == u.Was.Member })
@@ -103,16 +126,73 @@ func (s *State) shareDecided(c *ShareCall) {
 	}
 }
 
-// shareStarts notes where a window begins.
-func (s *State) shareStarts(p *SharePartition) {
+// shareRenewed notes that a lock lasts longer.
+func (s *State) shareRenewed(p *SharePartition, at int64, w *ShareRecord) {
 	k := s.shareBook(p.Group, p.TP)
-	if p.LeaderEpoch < k.Epoch || !p.Ready {
+	for i := range k.Held {
+		if h := &k.Held[i]; h.Offset == at && h.Member == w.Member {
+			h.Until = w.LockEnds
+		}
+	}
+}
+
+// shareGone notes records that a leader has archived by itself.
+func (s *State) shareGone(p *SharePartition, from, to int64) {
+	k := s.shareBook(p.Group, p.TP)
+	k.Gone = addRange(k.Gone, OffsetRange{from, to})
+}
+
+// shareStarts notes where a window begins.
+func (s *State) shareStarts(p *SharePartition, logStart int64) {
+	k := s.shareBook(p.Group, p.TP)
+	if p.LeaderEpoch < k.Epoch || p.StateEpoch < k.State || !p.Ready {
 		return
 	}
-	if p.Start < k.Start && p.LeaderEpoch == k.Epoch {
-		s.shareBroken(StartMonotonic, "%s of group %s began at %d, and then at %d", s.PartitionName(p.TP), p.Group, k.Start, p.Start)
+	if p.Start < k.Start && p.LeaderEpoch == k.Epoch || p.Start < k.Saved {
+		s.shareBroken(StartMonotonic, "%s of group %s began at %d, and then at %d", s.PartitionName(p.TP), p.Group, max(k.Start, k.Saved), p.Start)
+	}
+	if k.Start >= 0 && p.LeaderEpoch == k.Epoch {
+		s.shareCovered(k, max(k.Start, logStart), p.Start)
+	} else if k.Begun < 0 {
+		k.Begun = p.Start
 	}
 	k.Start, k.Epoch = p.Start, p.LeaderEpoch
+}
+
+// shareCovered checks that what a start offset passes is dealt with.
+func (s *State) shareCovered(k *ShareBook, from, start int64) {
+	if l := s.LeaderLog(k.TP); l != nil {
+		from = max(from, l.LogStart)
+	}
+	for at := max(from, k.Begun); k.Begun >= 0 && at < start; at++ {
+		if !covers(k.Done, at) && !covers(k.Gone, at) {
+			s.shareBroken(NothingLost, "%s of group %s begins at %d, and %d is not dealt with", s.PartitionName(k.TP), k.Group, start, at)
+			return
+		}
+	}
+}
+
+// shareStateWritten notes what the share coordinator takes.
+func (s *State) shareStateWritten(m *ShareStateRequest) {
+	k := s.shareBook(m.Group, m.TP)
+	switch m.Op {
+	case ReadShareState:
+		k.Read = max(k.Read, m.LeaderEpoch)
+	case WriteShareState:
+		if m.LeaderEpoch < k.Read || m.StateEpoch < k.State {
+			s.shareBroken(OneShareWriter, "%s of group %s: a leader of epoch %d wrote to state %d, after epoch %d and state %d", s.PartitionName(m.TP), m.Group,
+				m.LeaderEpoch, m.StateEpoch, k.Read, k.State)
+		}
+	default:
+		*k = ShareBook{Group: m.Group, TP: m.TP, Start: -1, Begun: -1, Read: -1, State: -1}
+		if m.Op == InitializeShareState {
+			k.State = m.StateEpoch
+		}
+	}
+}
+
+func covers(list []OffsetRange, at int64) bool {
+	return slices.ContainsFunc(list, func(r OffsetRange) bool { return r.From <= at && at < r.To })
 }
 
 // addRange puts a range into sorted ranges.

@@ -5,8 +5,8 @@ import "slices"
 // Requests of brokers to the share coordinator: the group coordinator's, for partitions that are new to a group, and
 // the leaders', who read a state when they begin and write what changes.
 //
-// Requests about one partition go one after the other, and are tried again while there is no coordinator. What cannot
-// be written is taken back. Kafka: PersisterStateManager, DefaultStatePersister.
+// Requests about one partition go one after the other, and are tried again while there is no coordinator; after a few
+// attempts they fail. Kafka: PersisterStateManager, DefaultStatePersister.
 
 // shareRetries is how often a request is tried (PersisterStateManager.MAX_FIND_COORD_ATTEMPTS is 5; with the backoff it
 // is about as long).
@@ -34,7 +34,7 @@ func (s *State) shareCall(b *Broker, c ShareCall) {
 func (s *State) sendShareCalls(b *Broker) {
 	for i := 0; i < len(b.Share.Calls); i++ {
 		c := &b.Share.Calls[i]
-		if c.Node != NoNode || b.shareCallWaits(i) {
+		if c.Node != NoNode || c.Failed != NONE || b.shareCallWaits(i) {
 			continue
 		}
 		if c.RetryAt > s.Now {
@@ -46,10 +46,7 @@ func (s *State) sendShareCalls(b *Broker) {
 			if b.Image.topic(ShareGroupStateTopic) < 0 {
 				s.makeInternalTopic(b, ShareGroupStateTopic)
 			}
-			c = &b.Share.Calls[i]
-			if s.shareCallLater(b, c, COORDINATOR_NOT_AVAILABLE) {
-				i--
-			}
+			s.shareCallLater(b, &b.Share.Calls[i], COORDINATOR_NOT_AVAILABLE)
 			continue
 		}
 		if p := b.peer(node, SharePeer); !p.Channel.InFlight {
@@ -69,18 +66,15 @@ func (b *Broker) shareCallWaits(i int) bool {
 	return false
 }
 
-// shareCallLater lets a request wait for another attempt; after too many it fails, and true says that it is gone.
-func (s *State) shareCallLater(b *Broker, c *ShareCall, code Code) bool {
+// shareCallLater lets a request wait for another attempt; after too many it has failed, which the timer makes known.
+func (s *State) shareCallLater(b *Broker, c *ShareCall, code Code) {
 	c.Node = NoNode
 	c.Tries++
+	c.RetryAt = s.Now + min(int64(shareBackoff)<<min(c.Tries-1, 5), shareBackoffMax)
 	if c.Tries >= shareRetries && c.Request.Op != InitializeShareState {
-		s.shareCallEnded(b, c, &ShareStateResponse{Error: code})
-		return true
+		c.Failed, c.RetryAt = code, s.Now+1
 	}
-	wait := int64(shareBackoff) << min(c.Tries-1, 5)
-	c.RetryAt = s.Now + min(wait, shareBackoffMax)
 	s.wake(&b.Share.WakeAt, c.RetryAt, b.ID, ShareTimer{})
-	return false
 }
 
 // onShareStateAnswer takes a coordinator's answer.
@@ -122,8 +116,8 @@ func (s *State) shareCallEnded(b *Broker, at *ShareCall, a *ShareStateResponse) 
 	})
 	b.Share.Calls = slices.Delete(b.Share.Calls, i, i+1)
 	switch c.Request.Op {
-	case InitializeShareState:
-		s.shareInitialized(b, &c, a.Error)
+	case InitializeShareState, DeleteShareState:
+		s.shareStateMade(b, &c, a.Error)
 	case ReadShareState:
 		s.shareRead(b, &c, a)
 	case WriteShareState:
@@ -138,6 +132,13 @@ func (s *State) onShareTimer(b *Broker, e Event) {
 		return
 	}
 	b.Share.WakeAt = 0
+	for {
+		i := slices.IndexFunc(b.Share.Calls, func(c ShareCall) bool { return c.Failed != NONE })
+		if i < 0 {
+			break
+		}
+		s.shareCallEnded(b, &b.Share.Calls[i], &ShareStateResponse{Error: b.Share.Calls[i].Failed})
+	}
 	s.expireShareLocks(b)
 	s.sendShareCalls(b)
 	s.tryShareJobs(b)
@@ -147,6 +148,9 @@ func (s *State) onShareTimer(b *Broker, e Event) {
 // watchShares sets the timer for what comes next.
 func (s *State) watchShares(b *Broker) {
 	at := never
+	b.Share.Partitions = slices.DeleteFunc(b.Share.Partitions, func(p SharePartition) bool {
+		return s.sharePartition(b, p.Group, p.TP) == nil // of an earlier leadership
+	})
 	for i := range b.Share.Partitions {
 		for j := range b.Share.Partitions[i].Window {
 			if r := &b.Share.Partitions[i].Window[j]; r.State == ShareAcquired && !r.Pending && !s.mutant(LocksForEver) {
@@ -160,7 +164,7 @@ func (s *State) watchShares(b *Broker) {
 		}
 	}
 	for i := range b.Share.Calls {
-		if c := &b.Share.Calls[i]; c.Node == NoNode && c.RetryAt > s.Now {
+		if c := &b.Share.Calls[i]; c.Node == NoNode && (c.RetryAt > s.Now || c.Failed != NONE) {
 			at = min(at, c.RetryAt)
 		}
 	}

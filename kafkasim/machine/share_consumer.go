@@ -14,7 +14,8 @@ import (
 // It says by heartbeats that it lives, is told partitions, and asks their leaders for records within a poll. What a poll
 // returned is acknowledged: by the next poll, all of it (implicit), or record by record (explicit, H-11).
 // Acknowledgements travel with the next fetch to the leader that the record came from, or by themselves when the
-// application commits or closes.
+// application commits or closes. Offsets without a record (markers, what compaction has taken) it calls gaps. Records whose
+// lock is renewed come once more with the next poll, and nothing else does (KIP-1222).
 //
 // Kafka: ShareConsumerImpl, ShareConsumeRequestManager, ShareHeartbeatRequestManager, ShareSessionHandler (KIP-932).
 
@@ -42,10 +43,13 @@ type ShareConsumer struct {
 	Away        bool  // it has left because it did not poll
 
 	Links   []ShareLink // by broker
-	Buffer  []ShareRow  // acquired, and not handed out
-	Held    []ShareRow  // handed out, and not acknowledged
-	Acks    []SharePendingAck
-	Flush   bool // pending acknowledgements are to be sent by themselves
+	Buffer  []ShareRow  // acquired, and not handed out; offsets without a record, too
+	Held    []ShareRow  // handed out, and their acknowledgement is not on its way
+	Renewed []ShareRow  // their locks last longer, and the next poll returns them once more
+	Renews  []ShareRow  // … when the leader has said so
+	Gaps    []SharePendingAck
+	Acks    []SharePendingAck // to send
+	Flush   bool              // … by themselves
 	Results []ShareAckOutcome
 	Poll    SharePoll
 	Closing bool
@@ -70,8 +74,9 @@ type ShareRow struct {
 	Count   int16
 	Broker  NodeID
 	Records partlog.Records
-	Place   int32
-	Acked   bool
+	Place   int32   // -1 for an offset without a record
+	Base    int64   // of the log's batch
+	Ack     AckType // 0 for none yet
 }
 
 // SharePendingAck is an acknowledgement that is not answered.
@@ -168,9 +173,7 @@ func (s *State) applyShare(c Command) Result {
 		return Result{ID: -1}
 	case ShareCommit:
 		x = &s.Share.Consumers[c.Consumer]
-		if !x.Config.Share.Explicit {
-			x.acceptAll()
-		}
+		s.takeShareAcks(x)
 		x.Flush = len(x.Acks) > 0
 	case CloseShareConsumer:
 		x = &s.Share.Consumers[c.Consumer]
@@ -201,48 +204,64 @@ func (s *State) newShareConsumer(c NewShareConsumer) Result {
 
 // startSharePoll begins a poll; with implicit acknowledgement it accepts what the last one returned (H-11).
 func (s *State) startSharePoll(c *ShareConsumer, timeout int64) {
-	if !c.Config.Share.Explicit {
-		c.acceptAll()
-	}
+	s.takeShareAcks(c)
 	c.PollEnds = s.Now + c.Config.Member.MaxPollIntervalMs*ms
 	c.Away = false
 	c.Poll = SharePoll{Running: true, Until: s.Now + max(timeout, 0)}
 }
 
-func (c *ShareConsumer) acceptAll() {
-	for i := range c.Held {
-		if !c.Held[i].Acked {
-			c.acknowledge(c.Held[i].TP, c.Held[i].Offset, AckAccept)
+// takeShareAcks takes what is acknowledged from the application, to send it; with implicit acknowledgement that is all.
+func (s *State) takeShareAcks(c *ShareConsumer) {
+	var rest []ShareRow
+	for _, r := range c.Held {
+		if r.Ack == 0 && !c.Config.Share.Explicit {
+			r.Ack = AckAccept
 		}
-	}
-	c.Held = nil
-}
-
-// acknowledge notes an acknowledgement of a record that was handed out; false when it was not.
-func (c *ShareConsumer) acknowledge(tp TopicPartition, offset int64, a AckType) bool {
-	for i := range c.Held {
-		r := &c.Held[i]
-		if r.TP != tp || r.Offset != offset {
+		if r.Ack == 0 {
+			rest = append(rest, r)
 			continue
 		}
-		r.Acked = a != AckRenew
-		for j := range c.Acks { // said again before it was sent: the last word counts
-			if k := &c.Acks[j]; k.TP == tp && k.First == offset {
-				k.Type = a
-				return true
-			}
+		c.Acks = append(c.Acks, SharePendingAck{ShareAck{r.TP, r.Offset, r.Offset, r.Ack}, r.Broker})
+		if r.Ack == AckRenew {
+			r.Ack = 0
+			c.Renews = append(c.Renews, r)
 		}
-		c.Acks = append(c.Acks, SharePendingAck{ShareAck{tp, offset, offset, a}, r.Broker})
-		return true
 	}
-	return false
+	c.Held = rest
+	c.Acks, c.Gaps = append(c.Acks, c.Gaps...), nil
+	s.failShareAcks(c)
+}
+
+// failShareAcks gives up acknowledgements for a leader that is known to be another's, or to have no session with the
+// consumer any more: what it had acquired there is released (ShareConsumeRequestManager.isLeaderKnownToHaveChanged).
+func (s *State) failShareAcks(c *ShareConsumer) {
+	var rest, gone []SharePendingAck
+	for _, a := range c.Acks {
+		p := c.Meta.part(c.Meta.local(a.TP.Topic), a.TP.Partition)
+		if moved := p != nil && p.Leader != NoNode && p.Leader != a.Broker; moved || c.Links[a.Broker-1].Epoch == 0 {
+			gone = append(gone, a)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	c.Acks = rest
+	s.shareOutcome(c, gone, NOT_LEADER_OR_FOLLOWER)
+}
+
+// acknowledge notes an acknowledgement of a record that was handed out; the last word before it is sent counts.
+func (c *ShareConsumer) acknowledge(tp TopicPartition, offset int64, a AckType) {
+	for i := range c.Held {
+		if r := &c.Held[i]; r.TP == tp && r.Offset == offset {
+			r.Ack = a
+		}
+	}
 }
 
 // Unacknowledged is how many records of earlier polls the application must still acknowledge.
 func (c *ShareConsumer) Unacknowledged() int {
 	n := 0
 	for i := range c.Held {
-		if !c.Held[i].Acked {
+		if c.Held[i].Ack == 0 {
 			n++
 		}
 	}
@@ -324,18 +343,24 @@ func (s *State) shareSessionLost(c *ShareConsumer, broker NodeID, code Code) {
 	}
 	s.shareOutcome(c, gone, code)
 	c.Acks = rest
+	c.Gaps = slices.DeleteFunc(slices.Clone(c.Gaps), func(a SharePendingAck) bool { return a.Broker == broker })
 	*l = ShareLink{RetryAt: s.Now + c.Times.RetryBackoff, Ended: l.Ended}
 	c.Meta.Requested = true
 }
 
 // shareOutcome notes what became of acknowledgements.
 func (s *State) shareOutcome(c *ShareConsumer, acks []SharePendingAck, code Code) {
-	if len(acks) == 0 {
-		return
-	}
 	o := ShareAckOutcome{At: s.Now, Code: code}
 	for _, a := range acks {
-		o.Acks = append(o.Acks, a.ShareAck)
+		if a.Type == AckRenew {
+			c.renewed(&a.ShareAck, code)
+		}
+		if a.Type != AckGap {
+			o.Acks = append(o.Acks, a.ShareAck)
+		}
+	}
+	if len(o.Acks) == 0 {
+		return
 	}
 	if n := len(c.Results); n >= 100 {
 		c.Results = slices.Clone(c.Results[1:])
@@ -346,17 +371,29 @@ func (s *State) shareOutcome(c *ShareConsumer, acks []SharePendingAck, code Code
 	}
 }
 
-func (s *State) beginShareClose(c *ShareConsumer) {
-	if !c.Config.Share.Explicit {
-		c.acceptAll()
+// renewed takes records whose locks were to last longer: the next poll returns them, if they do.
+func (c *ShareConsumer) renewed(a *ShareAck, code Code) {
+	var rest []ShareRow
+	for _, r := range c.Renews {
+		switch {
+		case r.TP != a.TP || r.Offset < a.First || r.Offset > a.Last:
+			rest = append(rest, r)
+		case code == NONE:
+			c.Renewed = append(c.Renewed, r)
+		}
 	}
+	c.Renews = rest
+}
+
+func (s *State) beginShareClose(c *ShareConsumer) {
+	s.takeShareAcks(c)
 	c.Closing, c.CloseBy = true, s.Now+30_000_000
 	c.Poll.Running, c.App.On = false, false
 }
 
 func (s *State) endShareConsumer(c *ShareConsumer) {
 	c.Closed, c.Closing = true, false
-	c.Held, c.Buffer, c.Acks, c.Assigned = nil, nil, nil, nil
+	c.Held, c.Buffer, c.Acks, c.Gaps, c.Renews, c.Renewed, c.Assigned = nil, nil, nil, nil, nil, nil, nil
 	c.Poll.Running, c.App.On = false, false
 	for i := range c.Conns {
 		if k := &c.Conns[i]; k.ID != 0 {
@@ -372,7 +409,8 @@ func (c *ShareConsumer) clone() ShareConsumer {
 	d := *c
 	d.ClientIO = c.ClientIO.clone()
 	d.Links = slices.Clone(c.Links)
-	d.Buffer, d.Held, d.Acks = slices.Clone(c.Buffer), slices.Clone(c.Held), slices.Clone(c.Acks)
+	d.Buffer, d.Held, d.Acks, d.Gaps = slices.Clone(c.Buffer), slices.Clone(c.Held), slices.Clone(c.Acks), slices.Clone(c.Gaps)
+	d.Renews, d.Renewed = slices.Clone(c.Renews), slices.Clone(c.Renewed)
 	d.Results = slices.Clip(c.Results)
 	d.Poll.Rows = slices.Clip(c.Poll.Rows)
 	d.App.Done = slices.Clone(c.App.Done)

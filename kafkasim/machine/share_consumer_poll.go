@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"kafkalab/kafkasim/partlog"
 	"kafkalab/kafkasim/view"
 )
 
@@ -42,8 +43,11 @@ func (s *State) sharePolls(c *ShareConsumer) {
 		switch {
 		case c.Fatal != NONE:
 			c.Poll.Running, c.Poll.Error = false, c.Fatal
-		case len(c.Buffer) > 0:
-			s.endSharePoll(c)
+		case len(c.Renewed) > 0:
+			rows := c.Renewed
+			c.Renewed = nil
+			s.endSharePoll(c, rows)
+		case len(c.Renews) == 0 && s.takeShareRows(c):
 		default:
 			s.sendShareFetches(c)
 			if s.Now >= c.Poll.Until {
@@ -56,14 +60,38 @@ func (s *State) sharePolls(c *ShareConsumer) {
 	}
 }
 
-// endSharePoll hands out what was acquired.
-func (s *State) endSharePoll(c *ShareConsumer) {
+// takeShareRows ends the poll with what was acquired: max.poll.records, and the rest of a batch (ShareFetchCollector). What
+// are gaps alone is said at once, and the poll goes on.
+func (s *State) takeShareRows(c *ShareConsumer) bool {
+	var rows []ShareRow
+	n := 0
+	for ; n < len(c.Buffer); n++ {
+		r := &c.Buffer[n]
+		if same := n > 0 && c.Buffer[n-1].TP == r.TP && c.Buffer[n-1].Base == r.Base; int32(len(rows)) >= c.Config.MaxPollRecords && !same {
+			break
+		}
+		if r.Place < 0 {
+			c.Gaps = append(c.Gaps, SharePendingAck{ShareAck{r.TP, r.Offset, r.Offset, AckGap}, r.Broker})
+		} else {
+			rows = append(rows, *r)
+		}
+	}
+	c.Buffer = slices.Clone(c.Buffer[n:])
+	if len(rows) > 0 {
+		s.endSharePoll(c, rows)
+		return true
+	}
+	if len(c.Gaps) > 0 {
+		c.Acks, c.Gaps, c.Flush = append(c.Acks, c.Gaps...), nil, true
+	}
+	return false
+}
+
+// endSharePoll hands records out.
+func (s *State) endSharePoll(c *ShareConsumer, rows []ShareRow) {
 	c.Poll.Running = false
-	c.Held = slices.DeleteFunc(slices.Clone(c.Held), func(r ShareRow) bool { return r.Acked })
-	c.Poll.Rows = c.Buffer
-	c.Held = append(c.Held, c.Buffer...)
-	c.Buffer = nil
-	rows := c.Poll.Rows
+	c.Poll.Rows = rows
+	c.Held = append(slices.Clone(c.Held), rows...)
 	for i := 0; i < len(rows); {
 		first := i
 		for i++; i < len(rows) && rows[i].TP == rows[first].TP && rows[i].Offset == rows[i-1].Offset+1; i++ {
@@ -84,8 +112,8 @@ func (c *ShareConsumer) sharePartsAt(broker NodeID) []TopicPartition {
 	return out
 }
 
-// takeShareAcks takes the acknowledgements for a leader out, rows of one type together.
-func (c *ShareConsumer) takeShareAcks(broker NodeID) (sent []SharePendingAck, acks []ShareAck) {
+// shareAcksFor takes the acknowledgements for a leader out, rows of one type together.
+func (c *ShareConsumer) shareAcksFor(broker NodeID) (sent []SharePendingAck, acks []ShareAck) {
 	var rest []SharePendingAck
 	for _, a := range c.Acks {
 		if a.Broker == broker {
@@ -118,7 +146,7 @@ func (s *State) sendShareFetches(c *ShareConsumer) {
 			continue
 		}
 		m := ShareFetchRequest{Group: c.Config.Member.GroupID, Member: c.Member, Epoch: l.Epoch, MaxWaitMs: c.Config.FetchMaxWaitMs,
-			MaxBytes: c.Config.FetchMaxBytes, MaxRecords: c.Config.MaxPollRecords, RecordLimit: c.Config.Share.RecordLimit}
+			MaxBytes: c.Config.FetchMaxBytes, MaxRecords: c.Config.MaxPollRecords, BatchSize: c.Config.MaxPollRecords, RecordLimit: c.Config.Share.RecordLimit}
 		for _, tp := range parts {
 			if !slices.Contains(l.Known, tp) {
 				m.Parts = append(m.Parts, tp)
@@ -130,7 +158,14 @@ func (s *State) sendShareFetches(c *ShareConsumer) {
 			}
 		}
 		l.Known = parts
-		l.Sent, m.Acks = c.takeShareAcks(k.Broker)
+		l.Sent, m.Acks = c.shareAcksFor(k.Broker)
+		if len(c.Renews) > 0 { // nothing new comes before the locks are renewed
+			m.MaxWaitMs, m.MaxBytes, m.MaxRecords = 0, 0, 0
+		}
+		if l.Epoch == 0 && len(m.Acks) > 0 { // a session that begins has nothing to acknowledge
+			s.shareOutcome(c, l.Sent, NOT_LEADER_OR_FOLLOWER)
+			l.Sent, m.Acks = nil, nil
+		}
 		s.sendShare(c, k, l, m)
 	}
 }
@@ -153,7 +188,7 @@ func (s *State) sendShareAcks(c *ShareConsumer) {
 		if c.Closing {
 			m.Epoch, l.Ended = FinalFetchEpoch, true
 		}
-		l.Sent, m.Acks = c.takeShareAcks(k.Broker)
+		l.Sent, m.Acks = c.shareAcksFor(k.Broker)
 		s.sendShare(c, k, l, m)
 	}
 	if len(c.Acks) == 0 && !slices.ContainsFunc(c.Links, func(l ShareLink) bool { return len(l.Sent) > 0 }) {
@@ -174,15 +209,33 @@ func (s *State) shareFetched(c *ShareConsumer, from NodeID, a *ShareFetchRespons
 			continue
 		}
 		for _, got := range p.Acquired {
-			for j := range p.Batches {
-				b := &p.Batches[j]
-				for place := range b.Records.All() {
-					if at := b.BaseOffset + int64(place); got.First <= at && at <= got.Last {
-						c.Buffer = append(c.Buffer, ShareRow{TP: p.TP, Offset: at, Count: got.Count, Broker: from, Records: b.Records, Place: int32(place)})
-					}
-				}
-			}
+			s.shareAcquired(c, from, p, got)
 		}
+	}
+}
+
+// shareAcquired buffers records that were acquired, and offsets without one.
+func (s *State) shareAcquired(c *ShareConsumer, from NodeID, p *ShareFetchedPart, got AcquiredRecords) {
+	at := got.First
+	row := func(base, offset int64, place int32, records partlog.Records) {
+		c.Buffer = append(c.Buffer, ShareRow{TP: p.TP, Offset: offset, Count: got.Count, Broker: from, Records: records, Place: place, Base: base})
+		at = offset + 1
+	}
+	for j := range p.Batches {
+		b := &p.Batches[j]
+		for place := range b.Records.All() {
+			offset := b.BaseOffset + int64(place)
+			if b.Control || offset < got.First || offset > got.Last {
+				continue
+			}
+			for at < offset {
+				row(b.BaseOffset, at, -1, partlog.Records{})
+			}
+			row(b.BaseOffset, offset, int32(place), b.Records)
+		}
+	}
+	for at <= got.Last {
+		row(-1, at, -1, partlog.Records{})
 	}
 }
 

@@ -5,11 +5,13 @@ import "slices"
 // ShareFetch and ShareAcknowledge, at the leader that is asked.
 //
 // A share session says which partitions a member asks for, and orders its requests by epochs; it ends with the
-// connection, and what the member had acquired is released then (H-8). A request's acknowledgements are written before
-// anything is acquired; a fetch that finds nothing waits, as other fetches do.
+// connection, and what the member had acquired of them is released then (H-8). When the last of a group's sessions here
+// ends with its connection, the leader forgets the group's windows, too. A request's acknowledgements are written before
+// anything is acquired; a fetch that finds nothing waits, as other fetches do. A session's partitions take turns in being
+// served first.
 //
-// Kafka: SharePartitionManager, ShareSession, ShareSessionCache, DelayedShareFetch. Simplified: a fetch waits for any
-// record, not for fetch.min.bytes; several partitions are served in their order.
+// Kafka: SharePartitionManager, ShareSession, ShareSessionCache, DelayedShareFetch, PartitionRotateStrategy,
+// PartitionMaxBytesStrategy. Simplified: a fetch waits for any record, not for fetch.min.bytes.
 
 // shareSession finds a member's session, nil for none.
 func (b *Broker) shareSession(group, member string) *ShareSession {
@@ -31,8 +33,8 @@ func (s *State) openShare(b *Broker, e *Event, m *ShareFetchRequest, fetch bool)
 		if len(m.Acks) > 0 {
 			return INVALID_REQUEST // nothing can have been acquired in a session that begins
 		}
-		if x != nil {
-			s.endShareSession(b, m.Group, m.Member)
+		if x != nil { // what the member had acquired stays locked
+			b.removeShareSession(m.Group, m.Member)
 		}
 		if int32(len(b.Share.Sessions)) >= s.World.Broker.Share.MaxSessions {
 			return SHARE_SESSION_LIMIT_REACHED
@@ -43,7 +45,7 @@ func (s *State) openShare(b *Broker, e *Event, m *ShareFetchRequest, fetch bool)
 		return SHARE_SESSION_NOT_FOUND
 	case m.Epoch == FinalFetchEpoch:
 		return NONE
-	case m.Epoch != x.Epoch:
+	case m.Epoch != x.Epoch && !s.mutant(TakesAnyShareEpoch):
 		return INVALID_SHARE_SESSION_EPOCH
 	}
 	x.Node, x.Conn = e.From, e.Conn
@@ -116,54 +118,69 @@ func (b *Broker) shareJob(id int64) *ShareJob {
 }
 
 // acknowledge carries out what a member says about records of one partition: all of it, or nothing when one of the
-// records is not the member's (H-6, H-10). waits tells that it is being written.
+// records is not the member's (H-6, H-10). What is before the start offset is dealt with already. waits tells that it is
+// being written.
 func (s *State) acknowledge(b *Broker, m *ShareFetchRequest, tp TopicPartition, job int64, ack int32) (code Code, waits bool) {
 	p := s.sharePartition(b, m.Group, tp)
-	if p == nil || !p.Ready {
-		return NOT_LEADER_OR_FOLLOWER, false
-	}
-	for _, a := range m.Acks {
-		for at := a.First; a.TP == tp && at <= a.Last; at++ {
-			if at < p.Start && !(s.mutant(TakesAnyAck)) || at >= p.End() {
-				return INVALID_RECORD_STATE, false
-			}
-			if at < p.Start {
-				continue
-			}
-			if w := &p.Window[at-p.Start]; (w.State != ShareAcquired || w.Pending || w.Member != m.Member || w.LockEnds <= s.Now) && !s.mutant(TakesAnyAck) {
-				return INVALID_RECORD_STATE, false
-			}
-		}
+	if p == nil {
+		return UNKNOWN_TOPIC_OR_PARTITION, false
 	}
 	var undo []ShareUndo
 	for _, a := range m.Acks {
-		for at := a.First; a.TP == tp && at <= a.Last; at++ {
-			if at < p.Start {
-				continue
-			}
-			w := &p.Window[at-p.Start]
-			if a.Type == AckRenew {
-				w.LockEnds = s.Now + s.shareLock(p.Group)
-				continue
-			}
-			undo = append(undo, ShareUndo{at, *w})
-			switch a.Type {
-			case AckAccept:
-				w.State = ShareAcknowledged
-			case AckRelease:
-				s.shareRelease(w, false)
-			default:
-				w.State = ShareArchived
-			}
-			w.LockEnds = 0
+		if a.TP != tp || a.Last < p.Start {
+			continue
 		}
+		if code = s.acknowledgeRange(p, m.Member, &a, &undo); code != NONE {
+			break
+		}
+	}
+	if code != NONE {
+		for _, u := range slices.Backward(undo) {
+			p.Window[u.Offset-p.Start] = u.Was
+		}
+		return code, false
 	}
 	if len(undo) == 0 {
 		return NONE, false
 	}
 	slices.SortFunc(undo, func(x, y ShareUndo) int { return int(x.Offset - y.Offset) })
-	s.decide(b, p, undo, job, ack)
+	s.decide(b, p, undo, true, job, ack)
 	return NONE, true
+}
+
+// acknowledgeRange is one acknowledgement.
+func (s *State) acknowledgeRange(p *SharePartition, member string, a *ShareAck, undo *[]ShareUndo) Code {
+	switch {
+	case len(p.Window) == 0 || a.Type > AckRenew:
+		return INVALID_RECORD_STATE
+	case a.Last >= p.End():
+		return INVALID_REQUEST // beyond what was acquired
+	}
+	for at := max(a.First, p.Start); at <= a.Last; at++ {
+		w := &p.Window[at-p.Start]
+		if (w.State != ShareAcquired || w.Pending || w.Member != member || w.LockEnds <= s.Now) && !s.mutant(TakesAnyAck) {
+			return INVALID_RECORD_STATE
+		}
+		if a.Type == AckRenew {
+			if s.shareConfig(p.Group).NoRenew {
+				return INVALID_RECORD_STATE
+			}
+			w.LockEnds = s.Now + s.shareGroups(p.Group).RecordLockMs*ms
+			s.shareRenewed(p, at, w)
+			continue
+		}
+		*undo = append(*undo, ShareUndo{at, *w})
+		switch a.Type {
+		case AckAccept:
+			w.State = ShareAcknowledged
+		case AckRelease:
+			s.shareRelease(p.Group, w, false)
+		default:
+			w.State = ShareArchived
+		}
+		w.Member = ""
+	}
+	return NONE
 }
 
 // shareJobGoesOn counts a write that a request has waited for.
@@ -202,9 +219,10 @@ func (s *State) tryShareJob(b *Broker, j *ShareJob) (Payload, bool) {
 	if x == nil || m.Epoch == FinalFetchEpoch || x.Conn != j.Who.Conn {
 		return ShareFetchResponse{Acks: j.Acks}, true // nothing is acquired for somebody who is gone
 	}
-	res := ShareFetchResponse{Acks: j.Acks, LockMs: s.shareLock(m.Group) / ms}
-	left, bytes := m.MaxRecords, m.MaxBytes
-	for _, tp := range x.Parts {
+	res := ShareFetchResponse{Acks: j.Acks, LockMs: s.shareGroups(m.Group).RecordLockMs}
+	parts := x.inTurn(m.Epoch)
+	left, bytes := m.MaxRecords, m.MaxBytes/max(1, s.acquirable(b, m.Group, parts))
+	for _, tp := range parts {
 		part, any := s.shareFetchPart(b, m, tp, left, bytes)
 		if any {
 			res.Parts = append(res.Parts, part)
@@ -214,6 +232,25 @@ func (s *State) tryShareJob(b *Broker, j *ShareJob) (Payload, bool) {
 		}
 	}
 	return res, len(res.Parts) > 0 || s.Now >= j.Deadline
+}
+
+// inTurn are a session's partitions, another one first each time.
+func (x *ShareSession) inTurn(epoch int32) []TopicPartition {
+	if len(x.Parts) < 2 || epoch < 1 {
+		return x.Parts
+	}
+	k := int(epoch) % len(x.Parts)
+	return slices.Concat(x.Parts[k:], x.Parts[:k])
+}
+
+// acquirable counts the partitions among which a request's bytes are shared.
+func (s *State) acquirable(b *Broker, group string, parts []TopicPartition) (n int64) {
+	for _, tp := range parts {
+		if p := s.sharePartition(b, group, tp); p != nil && p.Ready && s.canAcquire(p) {
+			n++
+		}
+	}
+	return n
 }
 
 // shareFetchPart acquires records of one partition; any tells that there is something to say.
@@ -243,21 +280,31 @@ func (s *State) shareFetchPart(b *Broker, m *ShareFetchRequest, tp TopicPartitio
 		return out, false
 	}
 	out = s.acquire(b, p, m, left, bytes)
-	s.shareStarts(p)
+	s.shareStarts(p, r.Log.LogStart)
 	return out, len(out.Acquired) > 0
 }
 
-// endShareSession ends a session: what the member has acquired here is released (H-8).
-func (s *State) endShareSession(b *Broker, group, member string) {
+func (b *Broker) removeShareSession(group, member string) {
 	b.Share.Sessions = slices.DeleteFunc(b.Share.Sessions, func(x ShareSession) bool { return x.Group == group && x.Member == member })
-	for i := 0; i < len(b.Share.Partitions); i++ {
-		if p := &b.Share.Partitions[i]; p.Group == group && s.sharePartition(b, group, p.TP) != nil {
-			s.releaseWhere(b, p, true, func(w *ShareRecord) bool { return w.Member == member })
+}
+
+// endShareSession ends a session: what the member has acquired of its partitions is released (H-8).
+func (s *State) endShareSession(b *Broker, group, member string) {
+	x := b.shareSession(group, member)
+	if x == nil {
+		return
+	}
+	parts := x.Parts
+	b.removeShareSession(group, member)
+	for _, tp := range parts {
+		if p := s.sharePartition(b, group, tp); p != nil && !s.mutant(KeepsOfTheGone) {
+			s.releaseWhere(b, p, true, true, func(w *ShareRecord) bool { return w.Member == member })
 		}
 	}
 }
 
-// shareDisconnected ends the sessions of a connection that is gone.
+// shareDisconnected ends the sessions of a connection that is gone; of a group without sessions the leader forgets
+// everything (SharePartitionManager.ShareGroupListenerImpl).
 func (s *State) shareDisconnected(b *Broker, node NodeID, conn uint32) {
 	for i := 0; i < len(b.Share.Sessions); i++ {
 		if x := b.Share.Sessions[i]; x.Node == node && x.Conn == conn {
@@ -265,6 +312,9 @@ func (s *State) shareDisconnected(b *Broker, node NodeID, conn uint32) {
 			i = -1
 		}
 	}
+	b.Share.Partitions = slices.DeleteFunc(b.Share.Partitions, func(p SharePartition) bool {
+		return !slices.ContainsFunc(b.Share.Sessions, func(x ShareSession) bool { return x.Group == p.Group })
+	})
 	s.tryShareJobs(b)
 	s.watchShares(b)
 }
@@ -288,5 +338,9 @@ func (s *State) handleShare(b *Broker, e Event) {
 		s.onShareAcknowledge(b, e, p)
 	case ShareStateRequest:
 		s.onShareState(b, e, p)
+	case AlterShareOffsetsRequest:
+		s.onAlterShareOffsets(b, e, p)
+	case DeleteShareOffsetsRequest:
+		s.onDeleteShareOffsets(b, e, p)
 	}
 }

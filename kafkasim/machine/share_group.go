@@ -7,17 +7,19 @@ import (
 	"sort"
 
 	"kafkalab/kafkasim/assign"
-	"kafkalab/kafkasim/partlog"
 )
 
 // Share groups at the group coordinator.
 //
 // Members come, stay and go by ShareGroupHeartbeat alone; nobody gives anything up, because nothing is exclusive (H-18).
-// A partition is handed out only when the share coordinator knows its state: the first heartbeat makes it ask for that
-// (InitializeShareGroupState), and when it is there the group goes one epoch further (H-20).
+// A partition is handed out only when the share coordinator knows its state: a heartbeat asks for that
+// (InitializeShareGroupState), and the next heartbeat after it is there makes the group go one epoch further (H-20). Who
+// leaves, or is silent for too long, makes an epoch, too; the target of that is computed with the next heartbeat.
 //
-// Kafka: GroupMetadataManager.shareGroupHeartbeat, ShareGroup, SimpleAssignor. Simplified: a group is one record of
-// __consumer_offsets with all that is known of it, where Kafka has a record for each member and assignment.
+//	Empty --a member--> Stable --its last member leaves--> Empty --DeleteGroups--> Dead
+//
+// Kafka: GroupMetadataManager.shareGroupHeartbeat, ShareGroup, ShareGroupAssignmentBuilder, SimpleAssignor. The group's
+// record is in share_group_log.go, what administrators do in share_group_admin.go.
 
 // ShareGroup is one share group at its coordinator.
 type ShareGroup struct {
@@ -27,6 +29,7 @@ type ShareGroup struct {
 	AssignedAt      int64            // µs: when the target was computed last
 	Members         []ShareMember    // by id
 	Ready           []TopicPartition // with a state, sorted; immutable
+	Metadata        uint64           // hash of the topics that members subscribe to
 	WakeAt          int64
 }
 
@@ -35,6 +38,7 @@ type ShareMember struct {
 	ID, ClientID string
 	Topics       []string // sorted; immutable
 	Epoch        int32
+	Previous     int32            // its epoch before
 	Parts        []TopicPartition // what it is told to ask for; immutable
 	Target       []TopicPartition // … and what it will be told; immutable
 	ExpiresAt    int64            // µs
@@ -101,34 +105,57 @@ func (s *State) onShareGroupHeartbeat(b *Broker, e Event, m ShareGroupHeartbeatR
 		return
 	}
 	if m.Epoch < 0 {
-		i := slices.IndexFunc(g.Members, func(y ShareMember) bool { return y.ID == m.Member })
-		g.Members = slices.Delete(g.Members, i, i+1)
-		g.Epoch++
-		s.shareAssign(b, g)
+		g.leave(m.Member)
 		s.storeShareGroup(b, x, g, ShareGroupStored{Who: p, Answer: ShareGroupHeartbeatResponse{Epoch: -1}})
 		s.watchShareGroup(b, x, g)
 		return
 	}
-	changed := s.shareSubscribed(g, &m)
-	s.shareInitialize(b, g)
-	changed = s.shareAssign(b, g) || changed
+	changed := s.shareSubscribed(b, g, &m)
+	moved := s.shareAssign(b, g)
 	y := g.member(m.Member)
-	y.ExpiresAt = s.Now + s.World.Broker.Share.SessionTimeoutMs*ms
-	told := m.Epoch == 0
-	if y.Epoch != g.AssignmentEpoch || !slices.Equal(y.Parts, y.Target) {
-		y.Epoch, y.Parts = g.AssignmentEpoch, y.Target
-		told, changed = true, true
-	}
-	a := ShareGroupHeartbeatResponse{Epoch: y.Epoch, IntervalMs: s.World.Broker.Share.HeartbeatIntervalMs}
+	y.ExpiresAt = s.Now + s.shareGroups(m.Group).SessionTimeoutMs*ms
+	told := y.reconcile(&b.Image, g, changed) || m.Epoch == 0 || m.Topics != nil
+	a := ShareGroupHeartbeatResponse{Epoch: y.Epoch, IntervalMs: s.shareGroups(m.Group).HeartbeatIntervalMs}
 	if told {
 		a.Assigned, a.Parts = true, y.Parts
 	}
-	if changed {
+	if changed || moved || told {
 		s.storeShareGroup(b, x, g, ShareGroupStored{Who: p, Answer: a})
 	} else {
 		s.answerParked(b, &p, a)
 	}
-	s.watchShareGroup(b, x, g)
+	if x = b.shard(x.TP); x != nil {
+		if g = x.shareGroup(m.Group); g != nil {
+			s.shareInitialize(b, g)
+			s.watchShareGroup(b, x, g)
+		}
+	}
+}
+
+// leave takes a member out, which makes a new epoch.
+func (g *ShareGroup) leave(member string) {
+	g.Members = slices.DeleteFunc(g.Members, func(y ShareMember) bool { return y.ID == member })
+	g.Epoch++
+}
+
+// reconcile brings a member to the group's target: of topics that it subscribes to. True says that its partitions have
+// changed.
+func (y *ShareMember) reconcile(im *Image, g *ShareGroup, changed bool) bool {
+	if y.Epoch == g.AssignmentEpoch && !changed {
+		return false
+	}
+	if y.Epoch != g.AssignmentEpoch {
+		y.Previous, y.Epoch = y.Epoch, g.AssignmentEpoch
+	}
+	var parts []TopicPartition
+	for _, tp := range y.Target {
+		if slices.Contains(y.Topics, im.Topics[tp.Topic].Name) {
+			parts = append(parts, tp)
+		}
+	}
+	was := y.Parts
+	y.Parts = parts
+	return !slices.Equal(was, parts)
 }
 
 // shareJoinable checks a heartbeat, and makes the group that a first member asks for.
@@ -136,9 +163,7 @@ func (s *State) shareJoinable(x *CoordinatorShard, m *ShareGroupHeartbeatRequest
 	g := x.shareGroup(m.Group)
 	if m.Epoch == 0 {
 		if g == nil {
-			i, _ := x.findShareGroup(m.Group)
-			x.Share.Groups = slices.Insert(x.Share.Groups, i, ShareGroup{ID: m.Group, Epoch: s.firstShareEpoch()})
-			g = &x.Share.Groups[i]
+			g = s.addShareGroup(x, m.Group)
 		}
 		if g.member(m.Member) == nil && int32(len(g.Members)) >= s.World.Broker.Share.MaxSize {
 			return nil, GROUP_MAX_SIZE_REACHED
@@ -152,10 +177,17 @@ func (s *State) shareJoinable(x *CoordinatorShard, m *ShareGroupHeartbeatRequest
 	switch {
 	case y == nil:
 		return nil, UNKNOWN_MEMBER_ID
-	case m.Epoch > y.Epoch:
+	case m.Epoch > y.Epoch || m.Epoch >= 0 && m.Epoch < y.Epoch && m.Epoch != y.Previous:
 		return nil, FENCED_MEMBER_EPOCH
 	}
 	return g, NONE
+}
+
+// addShareGroup makes a group.
+func (s *State) addShareGroup(x *CoordinatorShard, id string) *ShareGroup {
+	i, _ := x.findShareGroup(id)
+	x.Share.Groups = slices.Insert(x.Share.Groups, i, ShareGroup{ID: id, Epoch: s.firstShareEpoch()})
+	return &x.Share.Groups[i]
 }
 
 // firstShareEpoch is the epoch of a new group, before its first member.
@@ -166,20 +198,58 @@ func (s *State) firstShareEpoch() int32 {
 	return 1
 }
 
-// shareSubscribed takes a member in, or a change of its topics; that makes a new epoch.
-func (s *State) shareSubscribed(g *ShareGroup, m *ShareGroupHeartbeatRequest) bool {
+// shareSubscribed takes a member in, or a change of its topics, and makes a new epoch if anything has changed: members,
+// subscriptions, the topics themselves, or which partitions have a state.
+func (s *State) shareSubscribed(b *Broker, g *ShareGroup, m *ShareGroupHeartbeatRequest) bool {
 	y := g.member(m.Member)
+	changed := false
 	switch {
 	case y == nil:
 		i, _ := slices.BinarySearchFunc(g.Members, m.Member, func(y ShareMember, id string) int { return cmp.Compare(y.ID, id) })
 		g.Members = slices.Insert(g.Members, i, ShareMember{ID: m.Member, ClientID: m.ClientID, Topics: m.Topics})
+		changed = true
 	case m.Topics != nil && !slices.Equal(y.Topics, m.Topics):
-		y.Topics = m.Topics
-	default:
-		return false
+		y.Topics, changed = m.Topics, true
 	}
-	g.Epoch++
-	return true
+	if g.AssignmentEpoch >= g.Epoch && s.shareUnassigned(b, g) {
+		changed = true
+	}
+	if hash := g.metadata(&b.Image); hash != g.Metadata {
+		g.Metadata, changed = hash, true
+	}
+	if changed {
+		g.Epoch++
+	}
+	return changed
+}
+
+// shareUnassigned tells whether partitions with a state are nobody's although somebody subscribes to their topic, or the
+// other way round (GroupMetadataManager.initializedAssignmentPending).
+func (s *State) shareUnassigned(b *Broker, g *ShareGroup) bool {
+	for _, tp := range s.shareTopics(b, g) {
+		given := slices.ContainsFunc(g.Members, func(y ShareMember) bool { return slices.Contains(y.Target, tp) })
+		if given != slices.Contains(g.Ready, tp) {
+			return true
+		}
+	}
+	return false
+}
+
+// metadata is a hash of the topics that members subscribe to, with their partitions (ModernGroup.computeMetadataHash, by
+// another hash).
+func (g *ShareGroup) metadata(im *Image) uint64 {
+	h := hasher{sum: 14695981039346656037}
+	for t := range im.Topics {
+		if topic := &im.Topics[t]; im.topic(topic.Name) == int32(t) && g.subscribes(topic.Name) {
+			h.word(uint64(t))
+			h.word(uint64(len(topic.Partitions)))
+		}
+	}
+	return h.sum
+}
+
+func (g *ShareGroup) subscribes(topic string) bool {
+	return slices.ContainsFunc(g.Members, func(m ShareMember) bool { return slices.Contains(m.Topics, topic) })
 }
 
 // shareInitialize asks for the state of partitions that are subscribed to and have none.
@@ -189,7 +259,7 @@ func (s *State) shareInitialize(b *Broker, g *ShareGroup) {
 			return c.Request.Op == InitializeShareState && c.Request.Group == g.ID && c.Request.TP == tp
 		})
 		if !asked && !slices.Contains(g.Ready, tp) {
-			s.shareCall(b, ShareCall{Request: ShareStateRequest{Op: InitializeShareState, Group: g.ID, TP: tp, Start: -1}})
+			s.shareCall(b, ShareCall{Request: ShareStateRequest{Op: InitializeShareState, Group: g.ID, TP: tp, StateEpoch: g.Epoch, Start: -1}})
 		}
 	}
 }
@@ -199,7 +269,7 @@ func (s *State) shareTopics(b *Broker, g *ShareGroup) []TopicPartition {
 	var out []TopicPartition
 	for t := range b.Image.Topics {
 		topic := &b.Image.Topics[t]
-		if b.Image.topic(topic.Name) != int32(t) || !slices.ContainsFunc(g.Members, func(m ShareMember) bool { return slices.Contains(m.Topics, topic.Name) }) {
+		if b.Image.topic(topic.Name) != int32(t) || !g.subscribes(topic.Name) {
 			continue
 		}
 		for p := range topic.Partitions {
@@ -209,7 +279,7 @@ func (s *State) shareTopics(b *Broker, g *ShareGroup) []TopicPartition {
 	return out
 }
 
-// shareInitialized goes on when a partition has its state: the group gets a new epoch (H-20).
+// shareInitialized notes that a partition has its state; the next heartbeat assigns it (H-20).
 func (s *State) shareInitialized(b *Broker, c *ShareCall, code Code) {
 	x, wrong := s.groupShard(b, c.Request.Group)
 	if wrong != NONE || code != NONE {
@@ -220,18 +290,12 @@ func (s *State) shareInitialized(b *Broker, c *ShareCall, code Code) {
 		return
 	}
 	g.Ready = append(slices.Clone(g.Ready), c.Request.TP)
-	slices.SortFunc(g.Ready, func(a, b TopicPartition) int {
-		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
-	})
-	if slices.ContainsFunc(b.Share.Calls, func(o ShareCall) bool {
+	slices.SortFunc(g.Ready, compareTP)
+	if !slices.ContainsFunc(b.Share.Calls, func(o ShareCall) bool {
 		return o.Request.Op == InitializeShareState && o.Request.Group == g.ID
-	}) {
-		return // more is on its way: one epoch for all
+	}) { // one record for all
+		s.storeShareGroup(b, x, g, ShareGroupStored{})
 	}
-	g.Epoch++
-	s.shareAssign(b, g)
-	s.storeShareGroup(b, x, g, ShareGroupStored{})
-	s.watchShareGroup(b, x, g)
 }
 
 // shareAssign computes a new target when the group's epoch has moved, at most each assignment interval (H-17, H-18).
@@ -239,7 +303,7 @@ func (s *State) shareAssign(b *Broker, g *ShareGroup) bool {
 	if g.AssignmentEpoch == g.Epoch {
 		return false
 	}
-	if s.World.Rules.On(ShareEpochFromOne) && g.AssignedAt != 0 && s.Now < g.AssignedAt+s.World.Broker.Share.AssignmentIntervalMs*ms {
+	if s.World.Rules.On(ShareEpochFromOne) && g.AssignedAt != 0 && s.Now < g.AssignedAt+s.shareGroups(g.ID).AssignmentIntervalMs*ms {
 		return false
 	}
 	var parts []assign.SharePartition
@@ -248,21 +312,28 @@ func (s *State) shareAssign(b *Broker, g *ShareGroup) bool {
 			parts = append(parts, assign.SharePartition(tp))
 		}
 	}
-	members := make([]assign.ShareMember, len(g.Members))
+	var ids []string
 	for i := range g.Members {
-		for _, name := range g.Members[i].Topics {
+		ids = append(ids, g.Members[i].ID)
+	}
+	ids = assign.JavaOrder(ids)
+	members := make([]assign.ShareMember, len(ids))
+	for i, id := range ids {
+		y := g.member(id)
+		for _, name := range y.Topics {
 			if t := b.Image.topic(name); t >= 0 {
 				members[i].Topics = append(members[i].Topics, t)
 			}
 		}
-		for _, tp := range g.Members[i].Target {
+		for _, tp := range y.Target {
 			members[i].Owned = append(members[i].Owned, assign.SharePartition(tp))
 		}
 	}
 	for i, list := range assign.Simple(members, parts) {
-		g.Members[i].Target = nil
+		y := g.member(ids[i])
+		y.Target = nil
 		for _, p := range list {
-			g.Members[i].Target = append(g.Members[i].Target, TopicPartition(p))
+			y.Target = append(y.Target, TopicPartition(p))
 		}
 	}
 	g.AssignmentEpoch, g.AssignedAt = g.Epoch, max(s.Now, 1)
@@ -275,15 +346,12 @@ func (s *State) watchShareGroup(b *Broker, x *CoordinatorShard, g *ShareGroup) {
 	for i := range g.Members {
 		at = min(at, g.Members[i].ExpiresAt)
 	}
-	if g.AssignmentEpoch != g.Epoch {
-		at = min(at, max(g.AssignedAt+s.World.Broker.Share.AssignmentIntervalMs*ms, s.Now))
-	}
 	if at != never {
 		s.wake(&g.WakeAt, at, b.ID, ShareGroupTimer{TP: x.TP, Epoch: x.Epoch, Group: g.ID})
 	}
 }
 
-// onShareGroupTimer takes out members whose session is over, and computes assignments that are due.
+// onShareGroupTimer takes out members whose session is over.
 func (s *State) onShareGroupTimer(b *Broker, e Event, m ShareGroupTimer) {
 	x := b.shard(m.TP)
 	if x == nil || x.Epoch != m.Epoch {
@@ -294,85 +362,17 @@ func (s *State) onShareGroupTimer(b *Broker, e Event, m ShareGroupTimer) {
 		return
 	}
 	g.WakeAt = 0
-	n := len(g.Members)
-	g.Members = slices.DeleteFunc(g.Members, func(y ShareMember) bool { return y.ExpiresAt <= s.Now })
-	if len(g.Members) != n {
-		g.Epoch++
+	gone := false
+	for _, y := range slices.Clone(g.Members) {
+		if y.ExpiresAt <= s.Now {
+			g.leave(y.ID)
+			gone = true
+		}
 	}
-	if s.shareAssign(b, g) || len(g.Members) != n {
+	if gone {
 		s.storeShareGroup(b, x, g, ShareGroupStored{})
 	}
 	s.watchShareGroup(b, x, g)
-}
-
-// shareGroupKeyVersion is ShareGroupMetadataKey's number.
-const shareGroupKeyVersion = 11
-
-// storeShareGroup writes the group.
-func (s *State) storeShareGroup(b *Broker, x *CoordinatorShard, g *ShareGroup, then ShareGroupStored) {
-	k, w := recordWriter{}, recordWriter{}
-	k.int16(shareGroupKeyVersion)
-	k.text(g.ID)
-	w.int16(0)
-	w.int32(g.Epoch)
-	w.int32(g.AssignmentEpoch)
-	w.partitions(g.Ready)
-	w.length(len(g.Members))
-	for i := range g.Members {
-		y := &g.Members[i]
-		w.text(y.ID)
-		w.text(y.ClientID)
-		w.int32(y.Epoch)
-		w.length(len(y.Topics))
-		for _, t := range y.Topics {
-			w.text(t)
-		}
-		w.partitions(y.Parts)
-		w.partitions(y.Target)
-	}
-	record := partlog.Record{Key: string(k.bytes), Value: string(w.bytes)}
-	if code := s.coordinatorAppend(b, x, s.ownBatch(b, record), s.commitTimeout(), then); code != NONE {
-		then.Answer = ShareGroupHeartbeatResponse{Error: code}
-		s.answerParked(b, &then.Who, then.Answer)
-	}
-}
-
-func (w *recordWriter) partitions(list []TopicPartition) {
-	w.length(len(list))
-	for _, tp := range list {
-		w.int32(tp.Topic)
-		w.int32(tp.Partition)
-	}
-}
-
-func (r *recordReader) partitions() (out []TopicPartition) {
-	for n := r.length(); n > 0 && !r.bad; n-- {
-		out = append(out, TopicPartition{r.int32(), r.int32()})
-	}
-	return out
-}
-
-// replayShareGroup takes a group's record over into a shard that is being loaded.
-func (x *CoordinatorShard) replayShareGroup(id, value string, gone bool) {
-	i, found := x.findShareGroup(id)
-	if found {
-		x.Share.Groups = slices.Delete(x.Share.Groups, i, i+1)
-	}
-	if gone {
-		return
-	}
-	r := recordReader{rest: value}
-	r.int16()
-	g := ShareGroup{ID: id, Epoch: r.int32(), AssignmentEpoch: r.int32(), Ready: r.partitions()}
-	for n := r.length(); n > 0 && !r.bad; n-- {
-		y := ShareMember{ID: r.text(), ClientID: r.text(), Epoch: r.int32()}
-		for k := r.length(); k > 0 && !r.bad; k-- {
-			y.Topics = append(y.Topics, r.text())
-		}
-		y.Parts, y.Target = r.partitions(), r.partitions()
-		g.Members = append(g.Members, y)
-	}
-	x.Share.Groups = slices.Insert(x.Share.Groups, i, g)
 }
 
 // shareGroupsLoaded lets the sessions of all members begin anew.
@@ -380,7 +380,7 @@ func (s *State) shareGroupsLoaded(b *Broker, x *CoordinatorShard) {
 	for i := range x.Share.Groups {
 		g := &x.Share.Groups[i]
 		for j := range g.Members {
-			g.Members[j].ExpiresAt = s.Now + s.World.Broker.Share.SessionTimeoutMs*ms
+			g.Members[j].ExpiresAt = s.Now + s.shareGroups(g.ID).SessionTimeoutMs*ms
 		}
 		s.watchShareGroup(b, x, g)
 	}

@@ -56,6 +56,7 @@ type ShareFetchRequest struct {
 	MaxWaitMs     int64
 	MaxBytes      int64
 	MaxRecords    int32
+	BatchSize     int32
 	RecordLimit   bool             // share.acquire.mode=record_limit (KIP-1206)
 	Parts         []TopicPartition // that are new to the session
 	Forgotten     []TopicPartition
@@ -127,6 +128,7 @@ type ShareStateRequest struct {
 	StateEpoch  int32
 	LeaderEpoch int32
 	Start       int64 // -1 for not decided yet
+	Complete    int64 // records from Start on that are dealt with
 	Batches     []ShareStateBatch
 }
 

@@ -11,11 +11,14 @@ import (
 // Share coordinator: it keeps, for each partition of each share group, the start offset and the states of the records in
 // flight, in __share_group_state (H-19).
 //
-// A leader reads them when it begins, and writes each change; what is Acquired is not written, so after a failover it is
-// Available again. A write of an older leader epoch is refused: two leaders cannot both decide (FENCED_LEADER_EPOCH).
+// A leader reads them when it begins, and that writes its leader epoch; from then on what an older leader writes is refused
+// (FENCED_LEADER_EPOCH). What is Acquired is not written, so after a failover it is Available again. Who initializes a state
+// anew raises its state epoch, and that fences who has read the state before (FENCED_STATE_EPOCH). Topics that are deleted
+// take their states along.
 //
-// Kafka: ShareCoordinatorShard, ShareCoordinatorService (KIP-932). Simplified: each record is a whole snapshot
-// (ShareSnapshot); Kafka writes updates between snapshots.
+// Kafka: ShareCoordinatorShard, ShareCoordinatorService, PersisterStateBatchCombiner (KIP-932). The records are in
+// share_state_log.go. Simplified: a state that is not written to for a long time gets no snapshot of its own, and what is
+// redundant in the log is not deleted (share.coordinator.state.topic.prune.interval.ms).
 
 // ShareStateStored answers a request to the share coordinator when its record is committed.
 type ShareStateStored struct {
@@ -40,7 +43,7 @@ func (s *State) onShareState(b *Broker, e Event, m ShareStateRequest) {
 	if code == NONE {
 		code = s.shareStateRequest(b, x, &m, &a, p)
 	}
-	if code != NONE || m.Op == ReadShareState {
+	if code != NONE {
 		a.Error = code
 		s.answerParked(b, &p, a)
 	}
@@ -53,47 +56,79 @@ func (s *State) shareStateRequest(b *Broker, x *CoordinatorShard, m *ShareStateR
 	if found {
 		y = x.Share.States[i]
 	}
+	if code := s.shareStateError(b, m, &y, found); code != NONE {
+		return code
+	}
+	then := ShareStateStored{Who: p, Answer: *a}
 	switch m.Op {
 	case ReadShareState:
-		if !found {
-			return UNKNOWN_TOPIC_OR_PARTITION
-		}
-		if m.LeaderEpoch < y.LeaderEpoch {
-			return FENCED_LEADER_EPOCH
-		}
-		a.StateEpoch, a.Start, a.Batches = y.StateEpoch, y.Start, y.Batches
-		x.Share.States[i].LeaderEpoch = max(y.LeaderEpoch, m.LeaderEpoch)
-		return NONE
-	case WriteShareState:
-		switch {
-		case !found:
-			return UNKNOWN_TOPIC_OR_PARTITION
-		case m.StateEpoch != y.StateEpoch:
-			return FENCED_STATE_EPOCH
-		case m.LeaderEpoch < y.LeaderEpoch:
-			return FENCED_LEADER_EPOCH
-		}
-		y.LeaderEpoch = m.LeaderEpoch
-		y.Start = max(y.Start, m.Start)
-		y.Batches = mergeShareBatches(y.Batches, m.Batches, y.Start)
-	case DeleteShareState:
-		if !found {
+		then.Answer.StateEpoch, then.Answer.Start, then.Answer.Batches = y.StateEpoch, y.Start, y.Batches
+		if y.LeaderEpoch == m.LeaderEpoch || s.mutant(ReadsWithoutFence) {
+			s.shareStateWritten(m)
+			s.answerParked(b, &p, then.Answer)
 			return NONE
 		}
+		m = &ShareStateRequest{Op: ReadShareState, Group: m.Group, TP: m.TP, LeaderEpoch: m.LeaderEpoch, Start: y.Start, Complete: y.Complete}
+	case DeleteShareState:
+		if !found {
+			s.answerParked(b, &p, then.Answer)
+			return NONE
+		}
+		return s.storeShareState(b, x, m, y, shareTombstone(&y), then)
 	case InitializeShareState:
-		y.StateEpoch++
-		y.Start, y.Batches = m.Start, nil
+		y.StateEpoch, y.Start, y.Batches, y.Complete, y.Updates = m.StateEpoch, m.Start, nil, 0, 0
+		if found {
+			y.Snapshot++
+		}
+		then.Answer.Start = y.Start
+		return s.storeShareState(b, x, m, y, shareSnapshot(&y), then)
 	}
-	a.Start = y.Start
-	return s.storeShareState(b, x, y, m.Op == DeleteShareState, ShareStateStored{Who: p, Answer: *a})
+	then.Answer.Start = m.Start
+	if y.Updates < s.World.Broker.Share.UpdatesPerSnapshot {
+		return s.storeShareState(b, x, m, y.with(m), shareUpdate(&y, m), then)
+	}
+	y = y.with(m)
+	y.Snapshot, y.Updates = y.Snapshot+1, 0
+	return s.storeShareState(b, x, m, y, shareSnapshot(&y), then)
 }
 
-// storeShareState writes a partition's state, and then has it in memory.
-func (s *State) storeShareState(b *Broker, x *CoordinatorShard, y ShareState, gone bool, then ShareStateStored) Code {
-	code := s.coordinatorAppend(b, x, s.ownBatch(b, shareStateRecord(&y, gone)), s.commitTimeout(), then)
-	if code == NONE {
-		x = b.shard(x.TP)
-		x.keepShareState(y, gone)
+// shareStateError is why a request is refused (ShareCoordinatorShard.maybeGetWriteStateError and the like).
+func (s *State) shareStateError(b *Broker, m *ShareStateRequest, y *ShareState, found bool) Code {
+	leads := m.Op == ReadShareState || m.Op == WriteShareState
+	switch {
+	case leads && !found:
+		return INVALID_REQUEST
+	case leads && m.LeaderEpoch < y.LeaderEpoch && !s.mutant(AnyShareLeader):
+		return FENCED_LEADER_EPOCH
+	case (m.Op == WriteShareState || m.Op == InitializeShareState) && found && m.StateEpoch < y.StateEpoch && !s.mutant(AnyStateEpoch):
+		return FENCED_STATE_EPOCH
+	case b.Image.partition(m.TP) == nil:
+		return UNKNOWN_TOPIC_OR_PARTITION
+	}
+	return NONE
+}
+
+// with is a state after an update.
+func (y ShareState) with(m *ShareStateRequest) ShareState {
+	if m.Start >= 0 {
+		y.Start = m.Start
+	}
+	if m.Op == ReadShareState && m.LeaderEpoch >= 0 {
+		y.LeaderEpoch = m.LeaderEpoch
+	}
+	y.Batches = mergeShareBatches(y.Batches, m.Batches, y.Start)
+	y.Complete = m.Complete
+	y.Updates++
+	return y
+}
+
+// storeShareState writes a record, and then has the state in memory.
+func (s *State) storeShareState(b *Broker, x *CoordinatorShard, m *ShareStateRequest, y ShareState, record partlog.Record, then ShareStateStored) Code {
+	tp := x.TP
+	code := s.coordinatorAppend(b, x, s.ownBatch(b, record), s.World.Broker.Share.WriteTimeoutMs*ms, then)
+	if x = b.shard(tp); code == NONE && x != nil {
+		s.shareStateWritten(m)
+		x.keepShareState(y, record.Flags&partlog.NullValue != 0)
 	}
 	return code
 }
@@ -110,87 +145,56 @@ func (x *CoordinatorShard) keepShareState(y ShareState, gone bool) {
 	}
 }
 
-// mergeShareBatches puts new states over old ones; what is before start is forgotten.
-func mergeShareBatches(old, changes []ShareStateBatch, start int64) []ShareStateBatch {
-	out := slices.Clone(old)
-	for _, n := range changes {
-		var next []ShareStateBatch
-		for _, o := range out {
-			if o.Last < n.First || o.First > n.Last {
-				next = append(next, o)
-				continue
-			}
-			if o.First < n.First {
-				next = append(next, ShareStateBatch{o.First, n.First - 1, o.State, o.Count})
-			}
-			if o.Last > n.Last {
-				next = append(next, ShareStateBatch{n.Last + 1, o.Last, o.State, o.Count})
+// shareTopicGone deletes the states of a topic that was deleted (ShareCoordinatorShard.maybeCleanupShareState), and lets
+// groups forget that it has any (GroupMetadataManager.maybeCleanupShareGroupState).
+func (s *State) shareTopicGone(b *Broker, topic int32) {
+	if s.mutant(KeepsTopicsState) {
+		return
+	}
+	for i := range b.Shards {
+		var records []partlog.Record
+		for _, y := range slices.Clone(b.Shards[i].Share.States) {
+			if y.TP.Topic == topic {
+				records = append(records, shareTombstone(&y))
+				b.Shards[i].keepShareState(y, true)
 			}
 		}
-		out = append(next, n)
+		if len(records) > 0 {
+			s.coordinatorAppend(b, &b.Shards[i], s.ownBatch(b, records...), s.commitTimeout(), ShareStateStored{})
+		}
 	}
-	slices.SortFunc(out, func(a, b ShareStateBatch) int { return cmp.Compare(a.First, b.First) })
+	s.shareGroupsForget(b, topic)
+}
+
+// mergeShareBatches puts changes over what was; where two speak of the same records the higher delivery count holds, then
+// the later state. What is before start is forgotten.
+func mergeShareBatches(old, changes []ShareStateBatch, start int64) []ShareStateBatch {
+	all := slices.Concat(old, changes)
+	var edges []int64
+	for _, o := range all {
+		edges = append(edges, max(o.First, start), max(o.Last+1, start))
+	}
+	slices.Sort(edges)
 	var kept []ShareStateBatch
-	for _, o := range out {
-		o.First = max(o.First, start)
-		n := len(kept)
-		switch {
-		case o.Last < start:
-		case n > 0 && kept[n-1].Last+1 == o.First && kept[n-1].State == o.State && kept[n-1].Count == o.Count:
-			kept[n-1].Last = o.Last
-		default:
-			kept = append(kept, o)
+	for i := 0; i+1 < len(edges); i++ {
+		from, to := edges[i], edges[i+1]-1
+		best := -1
+		for j, o := range all {
+			if o.First <= from && to <= o.Last && (best < 0 || cmp.Or(cmp.Compare(o.Count, all[best].Count), cmp.Compare(o.State, all[best].State)) >= 0) {
+				best = j
+			}
+		}
+		if from > to || best < 0 {
+			continue
+		}
+		o := all[best]
+		if n := len(kept); n > 0 && kept[n-1].Last+1 == from && kept[n-1].State == o.State && kept[n-1].Count == o.Count {
+			kept[n-1].Last = to
+		} else {
+			kept = append(kept, ShareStateBatch{from, to, o.State, o.Count})
 		}
 	}
 	return kept
-}
-
-// shareStateRecord is a ShareSnapshot, or its tombstone.
-func shareStateRecord(y *ShareState, gone bool) partlog.Record {
-	k, w := recordWriter{flexible: true}, recordWriter{flexible: true}
-	k.int16(0)
-	k.text(y.Group)
-	k.int64(0) // the topic's id: a number here
-	k.int64(int64(y.TP.Topic))
-	k.int32(y.TP.Partition)
-	if gone {
-		return partlog.Record{Key: string(k.bytes), Flags: partlog.NullValue}
-	}
-	w.int16(0)
-	w.int32(0) // snapshot epoch
-	w.int32(y.StateEpoch)
-	w.int32(y.LeaderEpoch)
-	w.int64(y.Start)
-	w.length(len(y.Batches))
-	for _, o := range y.Batches {
-		w.int64(o.First)
-		w.int64(o.Last)
-		w.int8(int8(o.State))
-		w.int16(o.Count)
-		w.noTags()
-	}
-	w.noTags()
-	return partlog.Record{Key: string(k.bytes), Value: string(w.bytes)}
-}
-
-// replayShareStates takes a batch of the log over into a shard that is being loaded.
-func (x *CoordinatorShard) replayShareStates(batch *partlog.Batch) {
-	for _, rec := range batch.Records.All() {
-		k, r := recordReader{rest: rec.Key, flexible: true}, recordReader{rest: rec.Value, flexible: true}
-		k.int16()
-		y := ShareState{Group: k.text()}
-		k.int64()
-		y.TP = TopicPartition{int32(k.int64()), k.int32()}
-		r.int16()
-		r.int32()
-		y.StateEpoch, y.LeaderEpoch, y.Start = r.int32(), r.int32(), r.int64()
-		for n := r.length(); n > 0 && !r.bad; n-- {
-			o := ShareStateBatch{First: r.int64(), Last: r.int64(), State: ShareRecordState(r.int8()), Count: r.int16()}
-			r.tags(nil)
-			y.Batches = append(y.Batches, o)
-		}
-		x.keepShareState(y, rec.Flags&partlog.NullValue != 0)
-	}
 }
 
 // shareStateStored answers who waits for a state's record.

@@ -2,13 +2,10 @@ package machine
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"kafkalab/kafkasim/config"
-	"kafkalab/kafkasim/partlog"
 )
 
 // shares is a world under test with share consumers.
@@ -169,45 +166,5 @@ func TestShareGroupRecordLocksH9(t *testing.T) {
 	}
 	if p := s.SharePartition("g", s.tp); len(p.Window) > 104 {
 		t.Errorf("%d records in flight", len(p.Window))
-	}
-}
-
-// Whatever members and brokers do, the promises hold (60 to 63): members come, work, crash and close, leaders fail.
-func TestShareGroupRandom(t *testing.T) {
-	for seed := range uint64(6) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		s := newShares(t, func(w *World) { w.Seed = seed })
-		var live []int32
-		for i := range 3 {
-			live = append(live, s.member(fmt.Sprintf("m%d", i), byHand))
-		}
-		for range 50 {
-			i := r.IntN(len(live))
-			switch id := live[i]; r.IntN(10) {
-			case 0:
-				s.apply(CrashShareConsumer{Consumer: id})
-				live = slices.Delete(live, i, i+1)
-				live = append(live, s.member(fmt.Sprintf("n%d", s.Seq), byHand))
-			case 1:
-				b := NodeID(r.IntN(3) + 1)
-				if s.broker(b).alive() {
-					s.apply(CrashBroker{b})
-					s.run(5000 * ms)
-					s.apply(StartBroker{b})
-				}
-			case 2, 3:
-				s.Apply(Send{Producer: s.p, Topic: "q", Partition: 0, Record: partlog.Record{Value: "x"}})
-			default:
-				c := &s.Share.Consumers[id]
-				for _, h := range slices.Clone(c.Held) {
-					s.apply(ShareAcknowledge{Consumer: id, Topic: h.TP.Topic, Offset: h.Offset, Type: AckType(1 + r.IntN(3))})
-				}
-				s.apply(StartSharePoll{Consumer: id, Timeout: 300 * ms})
-			}
-			s.run(int64(r.IntN(3000)) * ms)
-		}
-		if len(s.Share.Book) == 0 || len(s.Share.Book[0].Done) == 0 {
-			t.Errorf("seed %d: nothing was dealt with", seed)
-		}
 	}
 }

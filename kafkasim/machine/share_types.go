@@ -13,8 +13,8 @@ import (
 // dealt with or becomes available again (H-1 to H-7). Three brokers work together:
 //
 //	group coordinator   who is a member, and which partitions it may ask for     share_group.go
-//	partition leader    the state of the records in flight, locks and sessions   share_partition.go, share_fetch.go
-//	share coordinator   that state in __share_group_state, beyond a failover     share_state.go, share_calls.go
+//	partition leader    the state of the records in flight, locks and sessions   share_partition.go, share_acquire.go, share_fetch.go
+//	share coordinator   that state in __share_group_state, beyond a failover     share_state.go, share_state_log.go, share_calls.go
 //
 // The members are in share_consumer.go. Kafka: SharePartitionManager, SharePartition, ShareCoordinatorService,
 // GroupMetadataManager (ShareGroup), ShareConsumerImpl.
@@ -45,7 +45,7 @@ type ShareRecord struct {
 	Member   string // who has it
 	LockEnds int64  // µs
 	Pending  bool   // a change of it is being written
-	Base     int64  // first offset of the batch with which it was first acquired
+	Base     int64  // first offset of the batch in which it was first acquired
 	Size     int32  // … and the number of its offsets
 }
 
@@ -95,11 +95,13 @@ type ShareUndo struct {
 type ShareCall struct {
 	Request ShareStateRequest
 	Undo    []ShareUndo
+	Sure    bool   // the changes hold whatever becomes of the write
 	Job     int64  // that waits for it; 0 for none
 	Ack     int32  // … and where its result goes
 	Node    NodeID // where it is in flight; NoNode
 	RetryAt int64  // µs
 	Tries   int32
+	Failed  Code // after too many tries: known to nobody yet
 }
 
 // BrokerShare is what a broker's process has of share groups.
@@ -109,6 +111,7 @@ type BrokerShare struct {
 	Jobs       []ShareJob
 	LastJob    int64
 	Calls      []ShareCall
+	Admin      []ShareAdmin
 	WakeAt     int64 // µs: when ShareTimer is due
 }
 
@@ -125,7 +128,10 @@ type ShareState struct {
 	StateEpoch  int32
 	LeaderEpoch int32
 	Start       int64
-	Batches     []ShareStateBatch
+	Batches     []ShareStateBatch // immutable
+	Complete    int64             // records from Start on that are dealt with
+	Snapshot    int32             // the snapshot's number
+	Updates     int32             // since that
 }
 
 // ShareWorld is what belongs to no broker: the clients, groups' properties, and the book of promises.
@@ -152,17 +158,15 @@ func (s *State) shareConfig(group string) config.ShareGroup {
 	return config.ShareGroup{}
 }
 
-// shareLock is how long records are locked in a group, µs.
-func (s *State) shareLock(group string) int64 {
-	if n := s.shareConfig(group).RecordLockMs; n != 0 {
-		return n * ms
-	}
-	return s.World.Broker.Share.RecordLockMs * ms
+// shareGroups are the properties that hold for a group.
+func (s *State) shareGroups(group string) config.ShareGroups {
+	g := s.shareConfig(group)
+	return g.Over(s.World.Broker.Share)
 }
 
 func (x *BrokerShare) unshare() {
 	x.Partitions, x.Sessions = slices.Clone(x.Partitions), slices.Clone(x.Sessions)
-	x.Jobs, x.Calls = slices.Clone(x.Jobs), slices.Clone(x.Calls)
+	x.Jobs, x.Calls, x.Admin = slices.Clone(x.Jobs), slices.Clone(x.Calls), slices.Clone(x.Admin)
 	for i := range x.Partitions {
 		x.Partitions[i].Window = slices.Clone(x.Partitions[i].Window)
 	}
