@@ -46,7 +46,7 @@ type Verb struct {
 }
 
 // nouns are the types whose verbs learners call.
-var nouns = []string{"Cluster", "Producer", "Consumer", "Broker", "Controller", "Delivery", "Group", "Hunt"}
+var nouns = []string{"Cluster", "Producer", "Consumer", "Broker", "Controller", "Delivery", "Group", "ShareConsumer", "ShareGroup", "Hunt"}
 
 // Verbs reads what a package exports for cells, by name: functions, and the methods of the learner's nouns.
 func Verbs(dir string) (map[string]Verb, error) {

@@ -468,6 +468,7 @@ func symbols4() map[string]reflect.Value {
 		"ShareConsumer":       reflect.ValueOf((*p4.ShareConsumer)(nil)),
 		"ShareGroup":          reflect.ValueOf((*p4.ShareGroup)(nil)),
 		"ShareGroupMember":    reflect.ValueOf((*p4.ShareGroupMember)(nil)),
+		"ShareOffsetReset":    reflect.ValueOf((*p4.ShareOffsetReset)(nil)),
 		"SharePartition":      reflect.ValueOf((*p4.SharePartition)(nil)),
 		"ShareProcessed":      reflect.ValueOf((*p4.ShareProcessed)(nil)),
 		"ShareRecord":         reflect.ValueOf((*p4.ShareRecord)(nil)),

@@ -125,6 +125,8 @@ func (e *Env) Block(cmd string, args Args, input string) (out string, err error)
 		return dumped(e.C.DumpLog(topic, id, brokers...).String(), short), nil
 	case "group": // group shop [--members] [--state] [--verbose]: kafka-consumer-groups.sh --describe
 		return e.group(args), nil
+	case "share-group": // share-group work [--members] [--offsets] [--state] [--verbose]: kafka-share-groups.sh --describe
+		return tidy(e.C.ShareGroup(args.word(0)).Describe(args.plain[1:]...).String()), nil
 	case "show": // show orders-0 | deliveries | producers | consumers | brokers | inflight | counters | script
 		return e.show(args)
 	case "check": // check: the invariants; check broken: those that do not hold
@@ -166,7 +168,7 @@ func (e *Env) verb(a Args) (string, error) {
 	if e.C == nil && name != "cluster" && name != "page" && name != "widget" {
 		return "", fmt.Errorf("the first line of a story is cluster, page or widget, not %q", name)
 	}
-	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.transactionVerb, e.groupVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
+	for _, group := range []func(string, Args) (string, bool, error){e.worldVerb, e.adminVerb, e.clientVerb, e.transactionVerb, e.groupVerb, e.shareVerb, e.consumerVerb, e.brokerVerb, e.networkVerb} {
 		if out, ok, err := group(name, a); ok || err != nil {
 			return out, err
 		}

@@ -66,7 +66,10 @@ var randomIDs = regexp.MustCompile(`-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]
 
 // group is what kafka-consumer-groups.sh says, without what is random in ids.
 func (e *Env) group(a Args) string {
-	out := e.C.Group(a.word(0)).Describe(a.plain[1:]...).String()
+	return tidy(e.C.Group(a.word(0)).Describe(a.plain[1:]...).String())
+}
+
+func tidy(out string) string {
 	var lines []string
 	for _, line := range strings.Split(strings.Trim(out, "\n"), "\n") {
 		if line != "" { // a blank line would end the block

@@ -77,6 +77,9 @@ func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
 		if out, ok := lookAtGroups(c, what); ok {
 			return out, nil
 		}
+		if out, ok := lookAtShares(c, what); ok {
+			return out, nil
+		}
 		if name, ok := strings.CutPrefix(what, "metrics:"); ok {
 			return c.Producer(name).Metrics().String(), nil
 		}
