@@ -63,7 +63,7 @@ print("grown")`})
 	// The kernel's side of the export, as ours answers it.
 	cells = append(cells, &notebook.Cell{Type: notebook.Code, Source: `def answer(comm, opened):
     path = opened["content"]["data"]["path"]
-    if path.endswith("live.ipynb"):
+    if path.endswith("live.ipynb") and not globals().get("fails"):
         comm.send({"status": "ok", "name": "live.html", "html": "<p>" + path + " " + "x" * 3000000})
     else:
         comm.send({"status": "error", "message": "no page for " + path})

@@ -45,7 +45,13 @@ await browse(async (browser) => {
   const text = readFileSync(await page.path(), "utf8");
   assert.ok(text.startsWith("<p>live.ipynb ") && text.length > 3000000, text.slice(0, 60));
 
-  // A page that cannot be made is a sentence in a dialog. The kernel of "saved" has no such target.
+  // A page that cannot be made is a sentence in a dialog: the kernel's, or ours when it has no such target.
+  await lab.addCell("fails = True");
+  await lab.whenRun();
+  await lab.menu("File", "Export as stepping HTML");
+  const refusal = await lab.dialog();
+  await eventually("the kernel's sentence", async () => assert.match(await refusal.textContent(), /no page for live\.ipynb/));
+  await refusal.locator("button.jp-mod-accept").click();
   const other = await Lab.open(browser, "saved.ipynb");
   await other.menu("File", "Export as stepping HTML");
   const dialog = await other.dialog();
