@@ -51,7 +51,8 @@ await browse(async (browser) => {
   await lab.menu("File", "Export as stepping HTML");
   const refusal = await lab.dialog();
   await eventually("the kernel's sentence", async () => assert.match(await refusal.textContent(), /no page for live\.ipynb/));
-  await refusal.locator("button.jp-mod-accept").click();
+  await refusal.locator(".jp-Dialog-footer button").first().click();
+  await refusal.waitFor({ state: "hidden" });
   const other = await Lab.open(browser, "saved.ipynb");
   await other.menu("File", "Export as stepping HTML");
   const dialog = await other.dialog();
