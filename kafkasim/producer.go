@@ -75,7 +75,7 @@ func (p *Producer) needsRunning(verb string) {
 	case machine.ProducerCrashed:
 		misuse(p.where(verb), "this producer has crashed; make a new one with NewProducer")
 	case machine.ProducerClosing, machine.ProducerClosed:
-		misuse(p.where(verb), "this producer is closed; make a new one with NewProducer")
+		misuse(p.where(verb), "this producer is closed; make a new one with NewProducer; Kafka's IllegalStateException says: Cannot perform operation after producer has been closed")
 	}
 }
 

@@ -11,15 +11,17 @@ type TxnOutcome struct {
 	Call  string // "commitTransaction", …
 	State string // Kafka's name of the producer's state after it
 	Error string // Kafka's name of the error that the call threw; "" if it did not
-	Run   *Run   // the time that it took
-	id    string
+	// Message is the Java client's exception for it: its class and its words, and after "<-" those of its cause.
+	Message string
+	Run     *Run // the time that it took
+	id      string
 }
 
 // String tells it in a line.
 func (o *TxnOutcome) String() string {
 	s := fmt.Sprintf("%s  %s: %s()", clock(o.Run.To.Microseconds()), o.id, o.Call)
 	if o.Error != "" {
-		return s + " threw " + o.Error + "; the producer is in the state " + o.State
+		return s + " threw " + because(o.Error, o.Message) + "; the producer is in the state " + o.State
 	}
 	return s + " returned after " + inMs((o.Run.To - o.Run.From).Microseconds()) + "; the producer is in the state " + o.State
 }
@@ -81,7 +83,7 @@ func (p *Producer) needsTransactions(verb string) {
 
 func (p *Producer) hasTransactionalID(verb string) {
 	if p.state().Config.TransactionalID == "" {
-		misuse(p.where(verb), "this producer has no transactions; give it kafkasim.Config{\"transactional.id\": \"…\"}")
+		misuse(p.where(verb), "this producer has no transactions; give it kafkasim.Config{\"transactional.id\": \"…\"}; Kafka's IllegalStateException says: Transactional method invoked on a non-transactional producer.")
 	}
 }
 
@@ -104,9 +106,10 @@ func (p *Producer) transactAs(code, verb, call string, cmd machine.Command) *Txn
 	o := &TxnOutcome{Call: call, id: p.ID()}
 	r := p.c.begin()
 	until := p.c.s.Now + p.state().Config.MaxBlockMs*1000
+	refusal := p.refusal(call)
 	res := p.c.apply(code, cmd)
 	if res.Error != machine.NONE {
-		o.Error = res.Error.String()
+		o.Error, o.Message = res.Error.String(), refusal
 	} else {
 		p.c.stepUntil(p.c.passing(verb+", ms", until-p.c.s.Now), func() bool {
 			e, ok := p.c.s.Peek()
@@ -115,9 +118,9 @@ func (p *Producer) transactAs(code, verb, call string, cmd machine.Command) *Txn
 		switch t := &p.state().Txn; {
 		case t.Waits():
 			p.c.s.Now = until
-			o.Error = machine.TIMEOUT_EXCEPTION.String()
+			o.Error, o.Message = machine.TIMEOUT_EXCEPTION.String(), p.answered(call, machine.TIMEOUT_EXCEPTION)
 		case t.Failed != machine.NONE:
-			o.Error = t.Failed.String()
+			o.Error, o.Message = t.Failed.String(), p.answered(call, t.Failed)
 		}
 	}
 	r.end(nil)

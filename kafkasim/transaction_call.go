@@ -104,7 +104,7 @@ func (x *TxnCall) Wait() *Run {
 // String tells it in a line.
 func (x *TxnCall) String() string {
 	r, done := x.state()
-	s := fmt.Sprintf("%s  %s: %s()", clock(r.CalledAt), x.c.producerName(x.producer), callName(r.Call))
+	s := fmt.Sprintf("%s  %s: %s()", clock(r.CalledAt), x.c.producerName(x.producer), r.Call)
 	switch {
 	case !done:
 		return s + " has not returned; the producer is in the state " + r.State.String()
@@ -114,12 +114,4 @@ func (x *TxnCall) String() string {
 		s += " returned"
 	}
 	return s + " after " + inMs(r.At-r.CalledAt) + "; the producer was then in the state " + r.State.String()
-}
-
-// callName is Kafka's name of the method.
-func callName(c machine.TxnCall) string {
-	if c == machine.CallCommit {
-		return "commitTransaction"
-	}
-	return "abortTransaction"
 }

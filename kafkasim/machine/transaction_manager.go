@@ -68,22 +68,35 @@ const (
 	CallOffsets
 )
 
-// repeats tells whether a call repeats one that has given up after max.block.ms: it goes on waiting for the same end,
-// or finds it reached (T-16).
-func (s *State) repeats(p *Producer, call TxnCall) bool {
+// gaveUp tells whether the last call that blocks has thrown TimeoutException, after max.block.ms. However it ends, it must
+// be repeated before another one (T-16).
+func (s *State) gaveUp(p *Producer) bool {
 	t := &p.Txn
-	if t.Call != call {
-		return false
-	}
 	end := t.ReturnedAt
 	if t.Waits() {
 		end = s.Now
 	}
-	if end-t.CalledAt < p.Config.MaxBlockMs*ms {
+	return t.Call != NoCall && end-t.CalledAt >= p.Config.MaxBlockMs*ms
+}
+
+// String is Kafka's name of the call.
+func (c TxnCall) String() string {
+	return [...]string{"", "initTransactions", "commitTransaction", "abortTransaction", "sendOffsetsToTransaction"}[c]
+}
+
+// repeats tells whether a call repeats one that has given up: it goes on waiting for the same end, or finds it reached.
+func (s *State) repeats(p *Producer, call TxnCall) bool {
+	if p.Txn.Call != call || !s.gaveUp(p) {
 		return false
 	}
-	t.CalledAt = s.Now
+	p.Txn.CalledAt = s.Now
 	return true
+}
+
+// GaveUp tells whether a producer's last call that blocks has thrown TimeoutException and must be repeated.
+func (s *State) GaveUp(producer int32) bool {
+	p := &s.Producers[producer]
+	return p.Txn.Call != CallOffsets && s.gaveUp(p)
 }
 
 // called notes a call that blocks.
@@ -168,7 +181,7 @@ func (s *State) initTransactions(p *Producer) Code {
 // beginTransaction lets records be sent.
 func (s *State) beginTransaction(p *Producer) Code {
 	t := &p.Txn
-	if t.State != TxnReady {
+	if t.State != TxnReady || t.Call != CallOffsets && s.gaveUp(p) {
 		return t.refusal()
 	}
 	t.Started, t.New, t.Added, t.Failed, t.Call, t.GroupAdded = false, nil, nil, NONE, NoCall, false
@@ -311,6 +324,9 @@ func (s *State) nextTxnRequest(p *Producer) {
 		return
 	case t.Coordinator == NoNode:
 		s.askAnybody(p, FindCoordinatorRequest{Kind: TransactionCoordinator, Key: p.Config.TransactionalID})
+	case t.Init && p.Config.TransactionTimeoutMs <= 0:
+		// InitProducerIdRequest.Builder refuses to build such a request, again and again: nothing is sent, and the call
+		// waits for nothing until max.block.ms.
 	case t.Init:
 		m := InitProducerIDRequest{TransactionalID: p.Config.TransactionalID, TimeoutMs: p.Config.TransactionTimeoutMs, ProducerID: -1, ProducerEpoch: -1}
 		if p.ProducerID >= 0 {
