@@ -24,10 +24,13 @@ const maxReplay = 64 << 10
 func Replay(src view.Source, topic ...string) *Picture {
 	now, trace := look("Replay", src)
 	topics := topicsOf("Replay", now, topic)
-	all := moments(trace)
+	all, keys := moments(trace), keysOf(trace)
 	var t telling
 	for most := maxFrames; ; {
-		t = tellStory(now, trace, topics, all, most)
+		b := newBoard(trace)
+		b.keys = keys
+		b.acksOf(now)
+		t = tellStory(b, trace, topics, all, most, now.Now)
 		size := len(specText(KindReplay, t.spec))
 		if size <= maxReplay || most <= fewFrames {
 			break
@@ -56,11 +59,8 @@ type telling struct {
 	story *highlights
 }
 
-// tellStory folds the trace into at most most frames.
-func tellStory(now *view.Cluster, trace *view.Trace, topics []string, all []group, most int) telling {
-	b := newBoard(trace)
-	b.keys = keysOf(trace)
-	b.acksOf(now)
+// tellStory folds the trace into at most most frames; b is the board before its first change.
+func tellStory(b *board, trace *view.Trace, topics []string, all []group, most int, now int64) telling {
 	groups := thin(all, most)
 	merged := ""
 	if len(groups) < len(all) {
@@ -75,7 +75,7 @@ func tellStory(now *view.Cluster, trace *view.Trace, topics []string, all []grou
 		r.spec.Frames[i].Event = g.loud > 0 && i > 0
 	}
 	if len(groups) == 0 {
-		r.frame(b, now.Now, []string{"Nothing has happened yet."})
+		r.frame(b, now, []string{"Nothing has happened yet."})
 	}
 	return telling{r.finish(), b, story}
 }

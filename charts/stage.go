@@ -37,8 +37,9 @@ func playStage(where, tick string, src view.Source, title func(*view.Trace) stri
 	if len(trace.Partitions) == 0 {
 		wrong("charts.%s: this cluster has no topic yet; kafkasim.%s() makes the world that this picture is of", where, where)
 	}
+	keys := keysOf(trace)
 	for ticks := int64(1); ; ticks *= 2 {
-		s := newStage(title(trace), now, trace)
+		s := newStage(title(trace), now, trace, keys)
 		for (trace.To-s.start)/(s.tick*ticks) >= maxTicks {
 			ticks *= 2
 		}
@@ -49,14 +50,19 @@ func playStage(where, tick string, src view.Source, title func(*view.Trace) stri
 			s.pen.spec.Title += fmt.Sprintf(", %d %ss a frame", ticks, tick)
 		}
 		s.run(func() { s.height = paint(s) })
-		if len(s.pen.spec.Frames) <= fewFrames || s.pen.spec.fits(maxReplay) {
+		frames, size := len(s.pen.spec.Frames), s.pen.spec.size(maxReplay)
+		if frames <= fewFrames || size <= maxReplay {
 			return s
+		}
+		for ; size > 3*maxReplay && frames > 3*fewFrames; size, frames = size/2, frames/2 {
+			ticks *= 2 // the loop doubles once more
 		}
 	}
 }
 
-// fits says whether the spec has at most so many bytes. Most have far fewer, which is seen at a glance.
-func (s *DrawingSpec) fits(bytes int) bool {
+// size is how many bytes the spec has. Most have far fewer than what is asked for, which is seen at a glance; then it is
+// not exact.
+func (s *DrawingSpec) size(most int) int {
 	size := 120 * len(s.Shapes)
 	for i := range s.Frames {
 		size += 40 + 6*(len(s.Frames[i].Add)+len(s.Frames[i].Drop))
@@ -64,12 +70,15 @@ func (s *DrawingSpec) fits(bytes int) bool {
 			size += len(text)
 		}
 	}
-	return size <= bytes || len(specText(KindDrawing, s)) <= bytes
+	if size > most {
+		size = len(specText(KindDrawing, s))
+	}
+	return size
 }
 
-func newStage(title string, now *view.Cluster, trace *view.Trace) *stage {
+func newStage(title string, now *view.Cluster, trace *view.Trace, keys *keyTable) *stage {
 	s := &stage{now: now, trace: trace, b: newBoard(trace), tick: max(trace.Tick, 1), story: &highlights{}, pen: newPen(title, pictureWidth)}
-	s.b.keys = keysOf(trace)
+	s.b.keys = keys
 	s.b.acksOf(now)
 	s.start = startOf(trace, view.Sent) / s.tick * s.tick
 	return s
