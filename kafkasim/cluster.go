@@ -24,6 +24,7 @@ type Cluster struct {
 	own      []ownPartitioner
 	// listeners are called after the event or command that they are about.
 	listeners []*listener
+	planned   []planned // by Meanwhile
 }
 
 // clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.
@@ -73,9 +74,7 @@ func (c *Cluster) apply(code string, cmd machine.Command) machine.Result {
 		c.watch.add(c.watch.w.Command(c.s, commandWords(code, cmd)))
 	}
 	c.traced()
-	if c.listeners != nil {
-		c.callListeners()
-	}
+	c.callFunctions()
 	return r
 }
 
@@ -103,9 +102,7 @@ func (c *Cluster) step() (machine.Event, bool) {
 	}
 	c.traced()
 	c.history.stepped(c.s)
-	if c.listeners != nil {
-		c.callListeners()
-	}
+	c.callFunctions()
 	return e, true
 }
 

@@ -64,6 +64,9 @@ func (h *history) command(at int64, notes int, cmd machine.Command) {
 // line adds a statement to the script.
 func (h *history) line(code string, at int64) {
 	if code != "" {
+		if h.script.depth == 0 && !h.script.timing {
+			h.script.origin = h.steps
+		}
 		h.script.add(line{text: code, at: at})
 	}
 }

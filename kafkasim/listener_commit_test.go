@@ -2,6 +2,7 @@ package kafkasim
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -80,5 +81,61 @@ func TestCommitInsideOnLost(t *testing.T) {
 	}
 	if commit == nil || commit.Error != "CommitFailedException" {
 		t.Errorf("in onPartitionsLost: %v", commit)
+	}
+}
+
+// The script of a world in which listeners did things in the middle of RunFor, Poll, Steps and RunUntil leads to the same
+// state without them: what they did stands there at its places.
+func TestScriptOfListeners(t *testing.T) {
+	var scripts, want []string
+	for _, protocol := range []string{"classic", "consumer"} {
+		c := groupWorld()
+		c.CreateTopic("orders", 4, 3, nil)
+		p := c.NewProducer("p", nil)
+		for i := range 40 {
+			p.SendRecord(Record{Topic: "orders", Partition: i % 4, Value: fmt.Sprint("v", i)})
+		}
+		more := Config{"group.id": "g", "auto.offset.reset": "earliest", "enable.auto.commit": false, "group.protocol": protocol}
+		a := c.NewConsumer("a", more).Subscribe("orders")
+		note := func(what string) func([]TopicPartition) {
+			return func(tps []TopicPartition) { p.Send("orders", what, fmt.Sprint(tps)) }
+		}
+		a.OnAssigned(note("assigned")).OnRevoked(func(tps []TopicPartition) { a.Commit(); note("revoked")(tps) })
+		for range 10 {
+			a.Poll(time.Second) // the assignment comes in the middle of one
+		}
+		b := c.NewConsumer("b", more).Subscribe("orders").Work(Work{})
+		b.OnAssigned(func([]TopicPartition) { c.RunFor(3 * time.Millisecond) })
+		a.Work(Work{})
+		c.RunFor(10 * time.Second)
+		c.RunUntil(func(*Cluster) bool { return len(b.Processed().Runs) > 0 }, time.Minute)
+		c.Step()
+		b.Close()
+		c.Steps(400)
+		c.RunFor(20 * time.Second)
+		text := fmt.Sprint(c.Script())
+		if n := strings.Count(text, "c.Meanwhile("); n < 4 {
+			t.Errorf("%s: listeners were called %d times:\n%s", protocol, n, text)
+		}
+		past := c.At(c.Now() - 12*time.Second)
+		scripts = append(scripts, text, past.Script().String())
+		want = append(want, fmt.Sprintf("%016x %v %v", c.Hash(), c.Now(), text), fmt.Sprintf("%016x %v %v", past.Hash(), past.Now(), past.Script()))
+	}
+	src := "package main\n\nimport (\n\t\"fmt\"\n\t\"time\"\n\n\t\"kafkalab/kafkasim\"\n)\n\nvar _ = time.Second\n\nfunc main() {\n"
+	for _, s := range scripts {
+		src += "func() {\n" + s + "fmt.Printf(\"%016x %v %v\\x00\", c.Hash(), c.Now(), c.Script())\n}()\n"
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/main.go", []byte(src+"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := goRun(dir + "/main.go")
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, src)
+	}
+	for i, got := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if got != want[i] {
+			t.Errorf("script %d:\n%s\ncomes to\n%s", i, want[i], got)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package kafkasim
 
-import "kafkalab/kafkasim/machine"
+import (
+	"slices"
+
+	"kafkalab/kafkasim/machine"
+)
 
 // Rebalance listeners: a learner's functions that are called when a consumer's partitions come and go.
 //
@@ -54,7 +58,47 @@ func (c *Cluster) callListeners() {
 			for _, p := range k.TPs {
 				tps = append(tps, TopicPartition{p.Topic, int(p.Partition)})
 			}
-			l.call(tps)
+			c.within(func() { l.call(tps) })
 		}
 	}
+}
+
+// planned is a function that Meanwhile has put off.
+type planned struct {
+	at   int64 // events of the history
+	call func()
+}
+
+// Meanwhile calls f while the next verb lets time pass, when so many more events have happened; 0 is right after what the
+// verb does at once. Scripts have it where a rebalance listener did something in the middle of a RunFor or a Poll. Like
+// listeners, f is no part of the cluster: what it does is.
+func (c *Cluster) Meanwhile(events int, f func()) {
+	if events < 0 || f == nil {
+		misuse("Meanwhile", "%d events and a function: want 0 or more, and something to call", events)
+	}
+	c.planned = append(c.planned, planned{c.history.steps + int64(events), f})
+}
+
+// callFunctions calls what waits for this place in history: rebalance listeners, and what Meanwhile has put off.
+func (c *Cluster) callFunctions() {
+	if c.listeners != nil {
+		c.callListeners()
+	}
+	for i := 0; i < len(c.planned); i++ {
+		if p := c.planned[i]; p.at <= c.history.steps {
+			c.planned = slices.Delete(c.planned, i, i+1)
+			c.within(p.call)
+			i = -1
+		}
+	}
+}
+
+// within calls a function whose commands stand in the script at this place of the verb that is going on.
+func (c *Cluster) within(f func()) {
+	s := &c.history.script
+	after := s.after
+	s.after = c.history.steps - s.origin + 1
+	s.depth++
+	defer func() { s.depth, s.after = s.depth-1, after }()
+	f()
 }

@@ -46,6 +46,7 @@ type savedLine struct {
 	At         int64
 	Text       string      `json:",omitempty"`
 	Steps, Run int64       `json:",omitempty"`
+	After      int64       `json:",omitempty"`
 	Sends      *savedSends `json:",omitempty"`
 }
 
@@ -200,7 +201,7 @@ func (c *Cluster) encode(where string) []byte {
 		s.Entries = append(s.Entries, x)
 	}
 	for _, l := range c.history.script.lines {
-		s.Script = append(s.Script, savedLine{At: l.at, Text: l.text, Steps: l.steps, Run: l.run, Sends: saveRun(l.sends)})
+		s.Script = append(s.Script, savedLine{At: l.at, Text: l.text, Steps: l.steps, Run: l.run, After: l.after, Sends: saveRun(l.sends)})
 	}
 	body, err := json.Marshal(&s)
 	if err != nil {
@@ -285,7 +286,7 @@ func (s *savedCluster) replay(where string) *Cluster {
 		if r := l.Sends; r != nil && (r.First < 0 || r.Count < 0 || r.First+r.Count > c.s.Producers[r.Producer].Sends) {
 			panic("the script has records that were never sent")
 		}
-		c.history.script.lines = append(c.history.script.lines, line{at: l.At, text: l.Text, steps: l.Steps, run: l.Run, sends: l.Sends.run()})
+		c.history.script.lines = append(c.history.script.lines, line{at: l.At, text: l.Text, steps: l.Steps, run: l.Run, after: l.After, sends: l.Sends.run()})
 	}
 	return c
 }

@@ -16,6 +16,12 @@ import (
 type script struct {
 	base  string // the expression that makes the cluster
 	lines []line
+
+	// What a listener's function does while a verb lets time pass stands before that verb's line (Meanwhile).
+	depth  int   // functions that are running, one inside the other
+	after  int64 // the place of the innermost: events since the verb began, and one
+	origin int64 // events before the verb
+	timing bool  // the verb is one whose line comes when it ends
 }
 
 // line is one statement: a text, a run of sends, or a stretch of time. at is when it began.
@@ -25,11 +31,21 @@ type line struct {
 	sends *sendRun
 	steps int64 // > 0: Steps(steps)
 	run   int64 // > 0: RunFor(run µs)
+	after int64 // > 0: done by a function, that many events and one after the next verb began
 }
 
 // add puts a line behind the others. Stretches of time of one kind grow together.
 func (s *script) add(l line) {
-	if n := len(s.lines); n > 0 {
+	if s.depth > 0 {
+		l.after = s.after
+		at := len(s.lines)
+		if !s.timing && at > 0 {
+			at--
+		}
+		s.lines = slices.Insert(s.lines, at, l)
+		return
+	}
+	if n := len(s.lines); n > 0 && s.lines[n-1].after == 0 {
 		last := &s.lines[n-1]
 		if l.steps > 0 && last.steps > 0 {
 			last.steps += l.steps
@@ -45,8 +61,14 @@ func (s *script) add(l line) {
 
 func (s *script) fork() script {
 	f := script{base: s.base, lines: slices.Clone(s.lines)}
-	if n := len(f.lines); n > 0 && f.lines[n-1].sends != nil {
-		f.lines[n-1].sends = f.lines[n-1].sends.fork()
+	// The last run of sends may still grow; a function's stand before the verb that it was called in.
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		if l := &f.lines[i]; l.sends != nil {
+			l.sends = l.sends.fork()
+		}
+		if f.lines[i].after == 0 && i < len(f.lines)-1 {
+			break
+		}
 	}
 	return f
 }
@@ -56,10 +78,12 @@ func (s *script) fork() script {
 func (s *script) until(t int64) script {
 	f := script{base: s.base}
 	for _, l := range s.lines {
-		if l.at >= t {
+		if l.at >= t && l.after == 0 {
 			break
 		}
-		f.lines = append(f.lines, l)
+		if l.at < t {
+			f.lines = append(f.lines, l)
+		}
 	}
 	if n := len(f.lines); n > 0 && (f.lines[n-1].steps > 0 || f.lines[n-1].run > 0) {
 		f.lines[n-1] = line{at: f.lines[n-1].at, run: t - f.lines[n-1].at}
@@ -73,20 +97,57 @@ func (c *Cluster) Script() Script {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c := %s\n", c.history.script.base)
 	present := newSent(c.s)
-	for _, l := range c.history.script.lines {
-		switch {
-		case l.steps > 0:
-			fmt.Fprintf(&b, "c.Steps(%d)\n", l.steps)
-		case l.run > 0:
-			fmt.Fprintf(&b, "c.RunFor(%s)\n", goDuration(l.run))
-		case l.sends != nil:
-			present.write(&b, l.sends, c.producerName(l.sends.producer))
-		default:
-			b.WriteString(l.text)
-			b.WriteByte('\n')
+	lines := c.history.script.lines
+	for i := 0; i < len(lines); i++ {
+		n := i
+		for n < len(lines) && lines[n].after > 0 {
+			n++
 		}
+		if n > i {
+			c.writeMeanwhile(&b, lines[i:n], present)
+			i = n - 1
+			continue
+		}
+		c.writeLine(&b, &lines[i], present)
 	}
 	return Script(b.String())
+}
+
+func (c *Cluster) writeLine(b *strings.Builder, l *line, present *sent) {
+	switch {
+	case l.steps > 0:
+		fmt.Fprintf(b, "c.Steps(%d)\n", l.steps)
+	case l.run > 0:
+		fmt.Fprintf(b, "c.RunFor(%s)\n", goDuration(l.run))
+	case l.sends != nil:
+		present.write(b, l.sends, c.producerName(l.sends.producer))
+	default:
+		b.WriteString(l.text)
+		b.WriteByte('\n')
+	}
+}
+
+// writeMeanwhile writes what functions did while the verb of the next line let time pass, one function for each place.
+func (c *Cluster) writeMeanwhile(b *strings.Builder, lines []line, present *sent) {
+	var places []int64
+	for i := range lines {
+		if !slices.Contains(places, lines[i].after) {
+			places = append(places, lines[i].after)
+		}
+	}
+	for _, at := range places {
+		fmt.Fprintf(b, "c.Meanwhile(%d, func() {\n", at-1)
+		var inner strings.Builder
+		for i := range lines {
+			if lines[i].after == at {
+				c.writeLine(&inner, &lines[i], present)
+			}
+		}
+		for text := range strings.Lines(inner.String()) {
+			b.WriteString("\t" + text)
+		}
+		b.WriteString("})\n")
+	}
 }
 
 // Script is Go source.

@@ -36,8 +36,11 @@ func (c *Cluster) Step() *Event {
 		return &Event{Time: c.Now(), Text: "nothing will ever happen again"}
 	}
 	text := c.s.Describe(next)
-	e, _ := c.step()
-	c.history.script.add(line{at: at, steps: 1})
+	var e machine.Event
+	func() {
+		defer c.begin().end(&line{at: at})
+		e, _ = c.step()
+	}()
 	return &Event{Time: duration(e.At), Number: int(e.Seq), From: c.fromName(e), To: c.s.NodeName(e.To), Text: text, Changes: c.changeWords(changes)}
 }
 
@@ -68,7 +71,7 @@ func (c *Cluster) Steps(n int) *Run {
 		if _, ok := c.step(); !ok {
 			break
 		}
-		done++
+		done = c.history.steps - r.steps // a listener may have let more of them happen
 	}
 	p.end()
 	return r.run
@@ -108,7 +111,7 @@ func (c *Cluster) runTo(until int64) {
 		c.step()
 		p.at(n)
 	}
-	c.s.Now = until
+	c.s.Now = max(c.s.Now, until) // a listener may have gone on longer
 	p.end()
 }
 
@@ -157,7 +160,7 @@ func (c *Cluster) RunUntil(cond func(*Cluster) bool, limit time.Duration) *Run {
 		if !ok || e.At > until {
 			r.run.GaveUp = "the condition did not hold within " + inMs(limit.Microseconds())
 			l.run = limit.Microseconds()
-			c.s.Now, r.done = until, true
+			c.s.Now, r.done = max(c.s.Now, until), true
 			p.end()
 			return r.run
 		}
@@ -206,15 +209,23 @@ type stretch struct {
 	steps int64
 	notes int
 	done  bool // it came to its planned end
+	outer bool // no other verb is going on
 }
 
 func (c *Cluster) begin() *stretch {
-	return &stretch{c: c, run: &Run{From: c.Now()}, steps: c.history.steps, notes: c.traced().len()}
+	outer := c.history.script.depth == 0 && !c.history.script.timing
+	if outer {
+		c.history.script.origin, c.history.script.timing = c.history.steps, true
+	}
+	return &stretch{outer: outer, c: c, run: &Run{From: c.Now()}, steps: c.history.steps, notes: c.traced().len()}
 }
 
 // end closes a stretch, also one that an interrupt cuts short: the script then has the events that came
 // to pass instead of the planned time.
 func (r *stretch) end(l *line) {
+	if r.outer {
+		r.c.history.script.timing = false
+	}
 	if l != nil && !r.done {
 		l.run = 0
 		l.steps = r.c.history.steps - r.steps
