@@ -24,7 +24,8 @@ type Cluster struct {
 	own      []ownPartitioner
 	// listeners are called after the event or command that they are about.
 	listeners []*listener
-	planned   []planned // by Meanwhile
+	planned   []planned         // by Meanwhile
+	callbacks []*commitCallback // of CommitAsync
 }
 
 // clientDefaults are a preset's own properties of clients, under what NewProducer and NewConsumer are given.

@@ -283,14 +283,6 @@ func (x *Consumer) Position(topic string, partition int) int64 {
 	return x.part(topic, partition).Position
 }
 
-// Close ends the consumer. With a group it commits, if it does so by itself, and leaves; time passes until that is done.
-func (x *Consumer) Close() *Consumer {
-	x.needsOpen("Close")
-	x.c.apply(fmt.Sprintf("c.Consumer(%q).Close()", x.ID()), machine.CloseConsumer{Consumer: x.i})
-	x.c.stepUntil(x.c.passing("Close, ms at most", 30_000_000), func() bool { return x.state().Closed })
-	return x
-}
-
 // String says where the consumer reads.
 func (x *Consumer) String() string {
 	v := x.c.viewConsumer(x.i)

@@ -57,6 +57,7 @@ type Committed struct {
 	Error   string          // Kafka's error or exception; "" for none
 	Took    time.Duration   // virtual time; 0 when it was not waited for
 	Waiting bool            // it was not waited for, and has had no answer yet
+	number  int32           // the consumer's own
 }
 
 // String says what was committed.
@@ -83,9 +84,19 @@ func (x *Consumer) Commit() *Committed {
 	return x.commit("Commit", fmt.Sprintf("c.Consumer(%q).Commit()", x.ID()), machine.Commit{Consumer: x.i})
 }
 
-// CommitAsync commits the positions of all partitions without waiting (commitAsync). It is not tried again when it fails.
-func (x *Consumer) CommitAsync() *Committed {
-	return x.commit("CommitAsync", fmt.Sprintf("c.Consumer(%q).CommitAsync()", x.ID()), machine.Commit{Consumer: x.i, Async: true})
+// CommitAsync commits the positions of all partitions without waiting (commitAsync). It is not tried again when it fails
+// (C-66). A function is called with the result in a later poll of the consumer, or in its next commit or close, in the order in
+// which the commits were answered (OffsetCommitCallback).
+func (x *Consumer) CommitAsync(callback ...func(*Committed)) *Committed {
+	if len(callback) > 1 || len(callback) == 1 && callback[0] == nil {
+		misuse(x.where("CommitAsync"), "want no function or one, a func(*kafkasim.Committed)")
+	}
+	r := x.commit("CommitAsync", fmt.Sprintf("c.Consumer(%q).CommitAsync()", x.ID()), machine.Commit{Consumer: x.i, Async: true})
+	if len(callback) == 1 {
+		x.c.callbacks = append(x.c.callbacks, &commitCallback{consumer: x.i, number: r.number, call: callback[0], result: r})
+		x.c.callFunctions()
+	}
+	return r
 }
 
 // CommitOffset commits any offset of a partition, and waits: the next one that the group is to read. Nobody asks whether it
@@ -104,15 +115,24 @@ func (x *Consumer) CommitOffset(topic string, partition int, offset int64) *Comm
 func (x *Consumer) commit(verb, code string, cmd machine.Commit) *Committed {
 	x.needsGroup(verb)
 	start := x.c.s.Now
+	x.callBack()
 	n := x.c.apply(code, cmd).ID
 	if !cmd.Async {
 		x.c.stepUntil(x.c.passing(verb+", ms at most", x.state().Config.Member.DefaultAPITimeoutMs*1000), func() bool { o := x.state().CommitOf(n); return o == nil || o.Done })
 	}
-	r := &Committed{Took: duration(x.c.s.Now - start)}
-	o := x.state().CommitOf(n)
-	if o == nil {
-		return r
+	r := &Committed{Took: duration(x.c.s.Now - start), number: n}
+	if o := x.state().CommitOf(n); o != nil {
+		r.take(o)
 	}
+	if !cmd.Async {
+		x.callBack()
+	}
+	return r
+}
+
+// take reads what became of a commit.
+func (r *Committed) take(o *machine.CommitOp) {
+	r.Offsets = nil
 	for _, p := range o.Parts {
 		r.Offsets = append(r.Offsets, view.Position{Topic: p.Topic, Partition: int(p.Partition), Offset: p.Offset})
 	}
@@ -120,7 +140,6 @@ func (x *Consumer) commit(verb, code string, cmd machine.Commit) *Committed {
 	if o.Done && o.Error != machine.NONE {
 		r.Error = o.Error.String()
 	}
-	return r
 }
 
 // Crash ends the consumer's process at once: it commits nothing and says goodbye to nobody. Its group learns of it when

@@ -84,6 +84,9 @@ func (c *Cluster) callFunctions() {
 	if c.listeners != nil {
 		c.callListeners()
 	}
+	if c.callbacks != nil {
+		c.commitsAnswered()
+	}
 	for i := 0; i < len(c.planned); i++ {
 		if p := c.planned[i]; p.at <= c.history.steps {
 			c.planned = slices.Delete(c.planned, i, i+1)

@@ -168,8 +168,23 @@ type ResumeConsumer struct {
 	Partitions []int32
 }
 
-// CloseConsumer ends a consumer.
-type CloseConsumer struct{ Consumer int32 }
+// CloseConsumer ends a consumer (CloseOptions, KIP-1092).
+type CloseConsumer struct {
+	Consumer   int32
+	Membership MembershipOperation
+	Timeout    int64 // µs; 0 for Kafka's default of 30 s
+}
+
+// MembershipOperation says what a consumer that closes does with its membership (CloseOptions.GroupMembershipOperation).
+type MembershipOperation uint8
+
+// The operations. By default a dynamic member leaves, and a static one remains: with the consumer protocol it says that it is
+// away for a while.
+const (
+	MembershipDefault MembershipOperation = iota
+	LeaveGroup
+	RemainInGroup
+)
 
 func (CreateTopic) command()    {}
 func (CrashBroker) command()    {}

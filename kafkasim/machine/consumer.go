@@ -33,6 +33,7 @@ type Consumer struct {
 	Turns   int64 // counts drained fetches: who was served longest ago is asked for first
 	Group   Membership
 	App     App
+	Stats   ConsumerStats
 }
 
 // PositionState is where a partition stands on its way to being fetched (C-1).
@@ -65,7 +66,8 @@ type ConsumerPart struct {
 	ResetTo        int64 // while awaiting a reset: the timestamp to ask for
 	RetryAt        int64 // µs: not asked for before
 	Turn           int64
-	// What the last answer said; -1 before the first.
+	// What the last answer said; -1 before the first. To read_committed the last stable offset stands for the high
+	// watermark (C-80).
 	HighWatermark, LogStart int64
 }
 
@@ -126,7 +128,7 @@ func (s *State) applyConsumer(c Command) Result {
 		if x.Config.Member.GroupID == "" {
 			s.closeConsumer(x)
 		} else {
-			s.beginClose(x)
+			s.beginClose(x, c)
 		}
 	case CrashConsumer:
 		s.closeConsumer(&s.Consumers[c.Consumer])
@@ -151,7 +153,7 @@ func (s *State) newConsumer(c NewConsumer) Result {
 		RetryBackoffMax: c.Props.RetryBackoffMaxMs * ms, MetadataMaxAge: c.Props.MetadataMaxAgeMs * ms,
 		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,
 	})
-	x := Consumer{ClientIO: io, Config: c.Props, Index: i}
+	x := Consumer{ClientIO: io, Config: c.Props, Index: i, Stats: ConsumerStats{Born: s.Now, MinLead: -1}}
 	x.Group.Generation, x.Group.Coordinator = -1, NoNode
 	x.Group.AutoCommitAt = s.Now + c.Props.Member.AutoCommitIntervalMs*ms
 	s.Consumers = append(s.Consumers, x)
@@ -298,6 +300,7 @@ func (s *State) consumerEvent(i int32, e Event) {
 		if !ok {
 			return
 		}
+		c.Stats.answered(&r, e.Payload, s.Now)
 		s.consumerAnswer(c, e.From, r, e.Payload)
 	}
 	s.goOnPolling(c)

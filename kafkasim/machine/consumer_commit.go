@@ -321,10 +321,14 @@ func (s *State) offsetsFetched(c *Consumer, r OffsetFetchRequest, a *OffsetFetch
 }
 
 // close begins the end of a group's consumer: the last commit, then the leave (C-62, C-74).
-func (s *State) beginClose(c *Consumer) {
+func (s *State) beginClose(c *Consumer, how CloseConsumer) {
 	m := &c.Group
 	m.Closing = true
+	m.CloseHow = CloseHow{how.Membership}
 	m.CloseBy = s.Now + closeTimeout
+	if how.Timeout > 0 {
+		m.CloseBy = s.Now + how.Timeout
+	}
 	if c.Config.Member.EnableAutoCommit {
 		s.beginCommit(c, CommitSync, c.consumed())
 		m.Commits[len(m.Commits)-1].Until = m.CloseBy

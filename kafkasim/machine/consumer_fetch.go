@@ -114,17 +114,22 @@ func (s *State) fetched(c *Consumer, k *Connection, a *FetchResponse) {
 	for i := range a.Parts {
 		res := &a.Parts[i]
 		p := c.part(res.TP)
+		bound := res.HighWatermark
+		if c.committed() {
+			bound = res.LastStable
+		}
 		asked, found := k.Session.part(res.TP)
 		switch {
 		case p == nil || !found:
 		case res.Error == NONE && len(res.Batches) == 0:
-			p.HighWatermark, p.LogStart = res.HighWatermark, res.LogStartOffset
+			p.HighWatermark, p.LogStart = bound, res.LogStartOffset
+			c.Stats.at(p)
 			if res.PreferredReplica != NoNode && p.Position == k.Session.Parts[asked].FetchOffset {
 				s.prefer(c, p, res.PreferredReplica)
 			}
 		default:
 			c.Buffer = append(c.Buffer, CompletedFetch{TP: p.TP, Offset: k.Session.Parts[asked].FetchOffset, Error: res.Error, Batches: res.Batches,
-				HighWatermark: res.HighWatermark, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch, Aborted: res.Aborted})
+				HighWatermark: bound, LogStart: res.LogStartOffset, Leader: res.Leader, LeaderEpoch: res.LeaderEpoch, Aborted: res.Aborted})
 		}
 	}
 }
@@ -149,6 +154,7 @@ func (s *State) collect(c *Consumer) {
 		default:
 			p.HighWatermark, p.LogStart = f.HighWatermark, f.LogStart
 			room -= s.take(c, p, &f, room)
+			c.Stats.at(p)
 			if len(f.Batches) > 0 {
 				kept = append(kept, f)
 			}
@@ -206,6 +212,7 @@ func (s *State) take(c *Consumer, p *ConsumerPart, f *CompletedFetch, room int32
 		p.Turn = c.Turns
 	}
 	c.Poll.Count += taken
+	c.Stats.Records += int64(taken)
 	return taken
 }
 

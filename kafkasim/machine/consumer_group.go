@@ -62,6 +62,7 @@ type Membership struct {
 	Closing      bool
 	Leaving      bool  // the LeaveGroup of a close is in flight
 	CloseBy      int64 // µs
+	CloseHow     CloseHow
 	Former       []TopicParts
 	FormerIn     int32           // generation of Former: what StickyAssignor remembers
 	Watched      []TopicParts    // as leader: how many partitions the topics had when it assigned them
@@ -72,6 +73,9 @@ type Membership struct {
 
 	New ProtocolMember // with group.protocol=consumer
 }
+
+// CloseHow is what a close does with the membership.
+type CloseHow struct{ Membership MembershipOperation }
 
 // GivenUp are the positions of partitions that the listener was just told of as revoked or lost: until the consumer joins,
 // or tells its coordinator, they are what a commit without arguments commits beside the positions of what it has. In
@@ -315,6 +319,7 @@ func (s *State) join(c *Consumer) {
 	}
 	if s.askCoordinator(c, r) {
 		m.State = MemberPreparing
+		c.Stats.rebalanceBegins(s.Now)
 		m.Joined, m.GivenUp = m.Topics, GivenUp{}
 	}
 }

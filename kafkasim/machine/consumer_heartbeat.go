@@ -73,8 +73,10 @@ func (s *State) leaveGroup(c *Consumer) {
 		s.leaveProtocol(c, PhaseLeaving)
 		return
 	}
-	if c.Config.Member.InstanceID == "" && m.ID != "" && m.Coordinator != NoNode {
-		if s.askCoordinator(c, LeaveGroupRequest{Group: c.Config.Member.GroupID, Members: []LeavingMember{{Member: m.ID}}}) {
+	static := c.Config.Member.InstanceID
+	goes := static == "" && m.CloseHow.Membership != RemainInGroup || m.CloseHow.Membership == LeaveGroup // C-74
+	if goes && m.ID != "" && m.Coordinator != NoNode {
+		if s.askCoordinator(c, LeaveGroupRequest{Group: c.Config.Member.GroupID, Members: []LeavingMember{{Member: m.ID, Instance: static}}}) {
 			m.Leaving = true
 		}
 	}

@@ -59,6 +59,7 @@ func (s *State) joinRefused(c *Consumer, a *JoinGroupResponse) {
 	switch a.Error {
 	case MEMBER_ID_REQUIRED: // G-20
 		m.ID = a.Member
+		return
 	case UNKNOWN_MEMBER_ID:
 		m.ID, m.Generation = "", -1
 	case REBALANCE_IN_PROGRESS, ILLEGAL_GENERATION:
@@ -70,6 +71,7 @@ func (s *State) joinRefused(c *Consumer, a *JoinGroupResponse) {
 	default: // FENCED_INSTANCE_ID, INCONSISTENT_GROUP_PROTOCOL, INVALID_SESSION_TIMEOUT, GROUP_MAX_SIZE_REACHED, …
 		m.Fatal = a.Error
 	}
+	c.Stats.rebalanceFails()
 }
 
 // leaderKnowsTopics makes sure that the leader has metadata of all topics of the group.
@@ -207,6 +209,7 @@ func (s *State) synced(c *Consumer, a *SyncGroupResponse) {
 		m.State, m.Fatal = MemberUnjoined, a.Error
 		return
 	default:
+		c.Stats.rebalanceFails()
 		m.State, m.Rejoin = MemberUnjoined, true
 		switch a.Error {
 		case UNKNOWN_MEMBER_ID:
@@ -220,6 +223,7 @@ func (s *State) synced(c *Consumer, a *SyncGroupResponse) {
 		return
 	}
 	m.State, m.Prepared = MemberStable, false
+	c.Stats.rebalanceEnds(s.Now)
 	s.takeAssignment(c, a.Parts)
 }
 

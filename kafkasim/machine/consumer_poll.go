@@ -14,6 +14,7 @@ const consumerInFlight = 100
 
 // startPoll begins a poll that ends after timeout µs at the latest.
 func (s *State) startPoll(c *Consumer, timeout int64) {
+	c.Stats.polled(s.Now)
 	c.Poll = Poll{Running: true, Until: s.Now + max(timeout, 0)}
 	s.goOnPolling(c)
 	s.background(c)

@@ -143,6 +143,7 @@ func (s *State) reconcileProtocol(c *Consumer) {
 		m.New.Phase, m.HeartbeatAt = PhaseAcknowledging, s.Now
 		return
 	}
+	c.Stats.rebalanceBegins(s.Now)
 	if !m.New.Ready && !s.giveUpParts(c, gone, kept) {
 		return
 	}
@@ -153,6 +154,7 @@ func (s *State) reconcileProtocol(c *Consumer) {
 	}
 	c.learnPartitions()
 	m.AutoCommitAt = s.Now + c.Config.Member.AutoCommitIntervalMs*ms
+	c.Stats.rebalanceEnds(s.Now)
 	s.callListener(c, CallAssigned, added)
 	m.New.Phase, m.HeartbeatAt = PhaseAcknowledging, s.Now
 }
@@ -234,9 +236,10 @@ func (c *Consumer) protocolHeartbeat() ConsumerGroupHeartbeatRequest {
 // leaveProtocol tells the coordinator that the consumer goes: for good, or with an instance id for a while.
 func (s *State) leaveProtocol(c *Consumer, then ProtocolPhase) {
 	m := &c.Group
-	if m.Generation > 0 && m.Coordinator != NoNode {
+	static := c.Config.Member.InstanceID != ""
+	if m.Generation > 0 && m.Coordinator != NoNode && (static || m.CloseHow.Membership != RemainInGroup) {
 		epoch := LeaveEpoch
-		if c.Config.Member.InstanceID != "" {
+		if static && m.CloseHow.Membership != LeaveGroup {
 			epoch = StaticLeaveEpoch
 		}
 		if s.askCoordinator(c, ConsumerGroupHeartbeatRequest{Group: c.Config.Member.GroupID, Member: m.ID, Instance: c.Config.Member.InstanceID, Epoch: epoch}) {
