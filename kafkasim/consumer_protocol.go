@@ -36,7 +36,7 @@ func (c *Cluster) viewConsumerGroup(v *view.Group, b *machine.Broker, g *machine
 	v.Modern, v.AssignmentEpoch = true, int(g.AssignmentEpoch)
 	for i := range g.Members {
 		m := &g.Members[i]
-		w := view.GroupMember{ID: m.ID, ClientID: m.ClientID, InstanceID: m.Instance, Host: m.Host, Epoch: int(m.Epoch), State: m.State.String()}
+		w := view.GroupMember{ID: m.ID, ClientID: m.ClientID, InstanceID: m.Instance, Host: m.Host, Epoch: int(m.Epoch), State: m.State.String(), Classic: len(m.Classic.Protocols) > 0}
 		for _, p := range c.positions(b, m.Holds()) {
 			owner[view.Position{Topic: p.Topic, Partition: p.Partition}] = m.ID
 			p.Offset = c.memberPosition(m.ID, p.Topic, int32(p.Partition))

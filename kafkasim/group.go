@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kafkalab/kafkasim/machine"
 	"kafkalab/kafkasim/view"
@@ -14,6 +15,7 @@ import (
 type Group struct {
 	view.Group
 	Error string // Kafka's error when the group cannot be described; "" for none
+	at    time.Duration
 }
 
 // Group is the group with this id, as it is now. Kafka answers GROUP_ID_NOT_FOUND for one that nobody has written yet,
@@ -23,7 +25,7 @@ func (c *Cluster) Group(id string) *Group {
 	if code != machine.NONE {
 		return &Group{Group: view.Group{ID: id, State: "Dead", Generation: -1, Coordinator: -1}, Error: code.String()}
 	}
-	return &Group{Group: *g}
+	return &Group{Group: *g, at: c.Now()}
 }
 
 // Groups are the ids of all groups that have a coordinator now, sorted (kafka-consumer-groups.sh --list).
@@ -102,7 +104,7 @@ func (c *Cluster) memberPosition(member, topic string, partition int32) int64 {
 }
 
 func (c *Cluster) groupOffset(b *machine.Broker, g *machine.Group, key view.Position, member string) view.GroupOffset {
-	o := view.GroupOffset{Topic: key.Topic, Partition: key.Partition, Committed: -1, End: -1, StableEnd: -1, Lag: -1, LeaderEpoch: -1, Owner: member}
+	o := view.GroupOffset{Topic: key.Topic, Partition: key.Partition, Committed: -1, End: -1, StableEnd: -1, Lag: -1, LeaderEpoch: -1, Oldest: -1, Owner: member}
 	if v := c.s.Stable(b, g, key.Topic, int32(key.Partition)); v != nil {
 		o.Committed, o.LeaderEpoch = v.Offset, int(v.LeaderEpoch)
 	}
@@ -111,6 +113,9 @@ func (c *Cluster) groupOffset(b *machine.Broker, g *machine.Group, key view.Posi
 		if reg := &c.image().Topics[t].Partitions[key.Partition]; reg.Leader != machine.NoNode {
 			if r := c.replica(reg.Leader, tp); r != nil {
 				o.End, o.StableEnd = r.Log.HighWatermark, r.Log.LastStable()
+				if at, waits := r.Log.TimestampFrom(o.Committed, o.End); waits && o.Committed >= 0 {
+					o.Oldest = at
+				}
 			}
 		}
 	}
@@ -171,7 +176,7 @@ func partitionWords(ps []view.Position) string {
 
 // Lag is how far the group is behind, for each partition and in all.
 func (g *Group) Lag() *Lag {
-	l := &Lag{Group: g.ID, Offsets: g.Offsets}
+	l := &Lag{Group: g.ID, Offsets: g.Offsets, at: g.at}
 	for i := range g.Offsets {
 		o := &g.Offsets[i]
 		if o.Lag >= 0 {
@@ -191,6 +196,7 @@ type Lag struct {
 	Total    int64 // to the high watermarks, as Kafka's tool computes it
 	ToStable int64 // to the last stable offsets: what read_committed could have
 	Unknown  int   // partitions without a committed offset; they do not count (C-83)
+	at       time.Duration
 }
 
 // Of is the lag of one partition to the high watermark, -1 if the group has committed nothing there.

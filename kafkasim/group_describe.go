@@ -147,6 +147,10 @@ func (g *Group) describeMembers(verbose bool) string {
 	if verbose {
 		head = append(head, "CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT")
 	}
+	both := slices.ContainsFunc(g.Members, func(m view.GroupMember) bool { return m.Classic })
+	if both && verbose {
+		head = append(head, "UPGRADED")
+	}
 	table := [][]string{head}
 	for _, m := range g.byMostPartitions() {
 		r := []string{g.ID, m.ID, m.Host, m.ClientID, fmt.Sprint(len(m.Partitions))}
@@ -157,6 +161,9 @@ func (g *Group) describeMembers(verbose bool) string {
 			r = append(r, fmt.Sprint(m.Epoch), assignmentWords(m.Partitions), fmt.Sprint(g.AssignmentEpoch), assignmentWords(m.Target))
 		} else if verbose { // a classic member has no epochs
 			r = append(r, "-", assignmentWords(m.Partitions), "-", "-")
+		}
+		if both && verbose {
+			r = append(r, fmt.Sprint(!m.Classic))
 		}
 		table = append(table, r)
 	}
@@ -171,6 +178,9 @@ func (g *Group) describeMembers(verbose bool) string {
 	}
 	if verbose {
 		widths = append(widths, 15, width(20, table, n+4), 15, width(20, table, n+6))
+		if both {
+			widths = append(widths, 0)
+		}
 	}
 	return columns(table, widths...)
 }

@@ -180,7 +180,7 @@ func TestGroupAdministration(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for to, want := range map[string]int64{"--to-earliest": 0, "--to-latest": 10, "--to-current": 10, "--to-offset 4": 4, "--to-offset 400": 10, "--shift-by -30": 0} {
-		if got := c.ResetOffsets("shop", "orders", to).New[0]; got != want {
+		if got := c.ResetOffsets("shop", "orders", to).Offsets[0].Offset; got != want {
 			t.Errorf("%s: %d, want %d", to, got, want)
 		}
 	}

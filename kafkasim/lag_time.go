@@ -39,6 +39,26 @@ func (c *Cluster) LagHistory(group string, every time.Duration) *LagHistory {
 	return h
 }
 
+// Behind is the group's lag in a partition in time: for how long the first record that it has not committed has been there.
+// 0 when there is none, or nothing is committed. Kafka's own tool has no such column; monitors compute it so.
+func (l *Lag) Behind(topic string, partition int) time.Duration {
+	for i := range l.Offsets {
+		if o := &l.Offsets[i]; o.Topic == topic && o.Partition == partition && o.Oldest >= 0 {
+			return max(l.at-time.Duration(o.Oldest)*time.Millisecond, 0)
+		}
+	}
+	return 0
+}
+
+// FarthestBehind is the longest of them.
+func (l *Lag) FarthestBehind() time.Duration {
+	longest := time.Duration(0)
+	for i := range l.Offsets {
+		longest = max(longest, l.Behind(l.Offsets[i].Topic, l.Offsets[i].Partition))
+	}
+	return longest
+}
+
 // String is a row for each moment at which the group was known.
 func (h *LagHistory) String() string {
 	table := [][]string{{"TIME", "LAG"}}

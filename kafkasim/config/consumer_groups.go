@@ -126,7 +126,7 @@ func (c *ConsumerGroups) settle() *Problem {
 	return nil
 }
 
-// settleProtocol refuses what a member's protocol does not have (ConsumerConfig.checkUnsupportedConfigsPostProcess).
+// settleProtocol refuses what a member's protocol does not have (C-75; ConsumerConfig.checkUnsupportedConfigsPostProcess).
 func (m *Member) settleProtocol(explicit func(string) bool) *Problem {
 	if m.Protocol == ClassicProtocol {
 		if explicit("group.remote.assignor") {

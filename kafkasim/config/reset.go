@@ -45,8 +45,17 @@ func parseReset(s string) (Reset, bool) {
 			return r, true
 		}
 	}
-	m := isoDuration.FindStringSubmatch(strings.TrimPrefix(s, byDuration))
-	if !strings.HasPrefix(s, byDuration) || m == nil || len(m[2]) == 0 && len(m[3]) < 2 {
+	d, ok := ParseDuration(strings.TrimPrefix(s, byDuration))
+	if !ok || !strings.HasPrefix(s, byDuration) || d < 0 || d > 1e15 {
+		return 0, false
+	}
+	return ResetByDuration + Reset(math.Floor(d+1e-3)), true
+}
+
+// ParseDuration reads an ISO-8601 duration as java.time.Duration does, in ms: PT1H, P2DT3M, -PT0.5S.
+func ParseDuration(s string) (ms float64, ok bool) {
+	m := isoDuration.FindStringSubmatch(s)
+	if m == nil || len(m[2]) == 0 && len(m[3]) < 2 {
 		return 0, false
 	}
 	total := 0.0
@@ -67,10 +76,7 @@ func parseReset(s string) (Reset, bool) {
 	if m[1] == "-" {
 		total = -total
 	}
-	if total < 0 || total > 1e12 {
-		return 0, false
-	}
-	return ResetByDuration + Reset(math.Floor(total*1000+1e-6)), true
+	return total * 1000, true
 }
 
 // Selector is who decides which replica a consumer reads from (replica.selector.class, C-50).

@@ -225,6 +225,23 @@ func (l *Log) Batches(from int64, visit func(*Batch) bool) {
 	}
 }
 
+// TimestampFrom is the timestamp of the first record at or after an offset and below bound, ms; false when there is none.
+func (l *Log) TimestampFrom(offset, bound int64) (at int64, ok bool) {
+	l.Batches(offset, func(b *Batch) bool {
+		if b.BaseOffset >= bound {
+			return false
+		}
+		for c := b.Records.From(int(max(offset-b.BaseOffset, 0))); c.Next(); {
+			if o := b.BaseOffset + int64(c.Place()); o < bound {
+				at, ok = c.Timestamp, true
+			}
+			return false
+		}
+		return true
+	})
+	return at, ok
+}
+
 // MaxTimestamp is the largest timestamp of the log's records, ms; 0 without any.
 func (l *Log) MaxTimestamp() int64 {
 	latest := int64(0)

@@ -25,6 +25,8 @@ type GroupMember struct {
 	Epoch  int
 	Target []Position
 	State  string
+	// Classic says that it speaks the classic protocol in such a group, which changes from one to the other.
+	Classic bool
 }
 
 // GroupOffset is how far a group is in a partition. Lag is what it has not committed of what can be read (O-2, C-81).
@@ -36,5 +38,6 @@ type GroupOffset struct {
 	StableEnd   int64  // the last stable offset, to which read_committed reads; -1 without a leader
 	Lag         int64  // End - Committed; -1 when there is no committed offset
 	LeaderEpoch int    // committed beside the offset, -1 for none
+	Oldest      int64  // ms: timestamp of the first record that is not committed; -1 when there is none
 	Owner       string // member id, "" for nobody
 }
