@@ -47,7 +47,7 @@ func (x *Consumer) where(verb string) string { return fmt.Sprintf("consumer %q: 
 
 func (x *Consumer) needsOpen(verb string) {
 	if x.state().Closed {
-		misuse(x.where(verb), "this consumer is closed; make a new one with NewConsumer")
+		misuse(x.where(verb), "This consumer has already been closed. (IllegalStateException); make a new one with NewConsumer")
 	}
 }
 
@@ -153,7 +153,7 @@ func (r *Records) String() string {
 func (x *Consumer) Poll(timeout time.Duration) *Records {
 	x.needsOpen("Poll")
 	if timeout < 0 {
-		misuse(x.where("Poll"), "%v: want how long to wait at most, such as 100 * time.Millisecond", timeout)
+		misuse(x.where("Poll"), "%v: want how long to wait at most, such as 100 * time.Millisecond: Invalid negative timeout %d (IllegalArgumentException)", timeout, timeout.Milliseconds())
 	}
 	if len(x.state().Parts) == 0 && !x.state().Group.On {
 		misuse(x.where("Poll"), "Consumer is not subscribed to any topics or assigned any partitions (IllegalStateException); Subscribe or Assign first")
@@ -199,7 +199,12 @@ func (x *Consumer) polled(took time.Duration) *Records {
 func (x *Consumer) assigned(verb, topic string, partition int) machine.TopicPartition {
 	tp := x.c.partitionOf(x.where(verb), topic, partition)
 	if x.part(topic, partition) == nil {
-		misuse(x.where(verb), "%s is not assigned to this consumer; Assign it first", x.c.s.PartitionName(tp))
+		x.needsOpen(verb)
+		kafka := "No current assignment for partition " + x.c.s.PartitionName(tp)
+		if verb == "Position" {
+			kafka = "You can only check the position for partitions assigned to this consumer."
+		}
+		misuse(x.where(verb), "%s is not assigned to this consumer; Assign it first: %s (IllegalStateException)", x.c.s.PartitionName(tp), kafka)
 	}
 	return tp
 }
@@ -219,7 +224,7 @@ func (x *Consumer) Seek(topic string, partition int, offset int64) *Consumer {
 	x.needsOpen("Seek")
 	tp := x.assigned("Seek", topic, partition)
 	if offset < 0 {
-		misuse(x.where("Seek"), "offset %d: want 0 or more; SeekToBeginning and SeekToEnd find the ends", offset)
+		misuse(x.where("Seek"), "offset %d: want 0 or more; SeekToBeginning and SeekToEnd find the ends: seek offset must not be a negative number (IllegalArgumentException)", offset)
 	}
 	x.c.apply(x.call("Seek", topic, partition, int(offset)), machine.Seek{Consumer: x.i, Topic: topic, Partition: tp.Partition, Offset: offset})
 	return x

@@ -27,7 +27,9 @@ var membershipOperations = []string{"DEFAULT", "LEAVE_GROUP", "REMAIN_IN_GROUP"}
 // Close ends the consumer. With a group it commits, if it does so by itself, and leaves, or does what the options say; time
 // passes until that is done.
 func (x *Consumer) Close(options ...CloseOptions) *Consumer {
-	x.needsOpen("Close")
+	if x.state().Closed {
+		return x // as in Kafka, where a second close does nothing
+	}
 	cmd, code := machine.CloseConsumer{Consumer: x.i}, ""
 	if len(options) > 1 {
 		misuse(x.where("Close"), "want no CloseOptions or one, not %d", len(options))
@@ -46,7 +48,7 @@ func (x *Consumer) closeCommand(o CloseOptions, cmd machine.CloseConsumer) (mach
 	op := slices.Index(membershipOperations, o.GroupMembershipOperation)
 	switch {
 	case o.Timeout < 0:
-		misuse(x.where("Close"), "The timeout cannot be negative (IllegalArgumentException): %v", o.Timeout)
+		misuse(x.where("Close"), "The timeout cannot be negative. (IllegalArgumentException): %v", o.Timeout)
 	case op < 0 && o.GroupMembershipOperation != "":
 		misuse(x.where("Close"), "there is no GroupMembershipOperation %q%s", o.GroupMembershipOperation, meant(o.GroupMembershipOperation, membershipOperations, ""))
 	case op > 0:

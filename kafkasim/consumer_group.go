@@ -14,7 +14,7 @@ import (
 func (x *Consumer) needsGroup(verb string) {
 	x.needsOpen(verb)
 	if x.state().Config.Member.GroupID == "" {
-		misuse(x.where(verb), `the consumer has no group (InvalidGroupIdException); give NewConsumer a "group.id"`)
+		misuse(x.where(verb), `the consumer has no group: To use the group management or offset commit APIs, you must provide a valid group.id in the consumer configuration. (InvalidGroupIdException); give NewConsumer a "group.id"`)
 	}
 }
 
@@ -31,6 +31,9 @@ func (x *Consumer) Subscribe(topics ...string) *Consumer {
 	}
 	var names []string
 	for _, t := range topics {
+		if strings.TrimSpace(t) == "" {
+			misuse(x.where("Subscribe"), "Topic collection to subscribe to cannot contain null or empty topic (IllegalArgumentException)")
+		}
 		x.c.topicIndex(x.where("Subscribe"), t)
 		if slices.Contains(names, t) {
 			misuse(x.where("Subscribe"), "topic %q is named twice", t)
@@ -105,7 +108,7 @@ func (x *Consumer) CommitOffset(topic string, partition int, offset int64) *Comm
 	x.needsGroup("CommitOffset")
 	tp := x.c.partitionOf(x.where("CommitOffset"), topic, partition)
 	if offset < 0 {
-		misuse(x.where("CommitOffset"), "Invalid negative offset %d; want the next offset to read, 0 or more", offset)
+		misuse(x.where("CommitOffset"), "Invalid negative offset (IllegalArgumentException): %d; want the next offset to read, 0 or more", offset)
 	}
 	code := fmt.Sprintf("c.Consumer(%q).CommitOffset(%q, %d, %d)", x.ID(), topic, partition, offset)
 	return x.commit("CommitOffset", code, machine.Commit{Consumer: x.i,

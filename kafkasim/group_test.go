@@ -109,14 +109,14 @@ func TestGroupUsage(t *testing.T) {
 	m := member(c, "m", "g").Subscribe("orders")
 	a := member(c, "a", "g").Assign("orders")
 	for what, f := range map[string]func(){
-		`consumer "lone": Subscribe: the consumer has no group (InvalidGroupIdException); give NewConsumer a "group.id"`: func() { lone.Subscribe("orders") },
-		`consumer "lone": Commit: the consumer has no group (InvalidGroupIdException); give NewConsumer a "group.id"`:    func() { lone.Commit() },
-		`consumer "m": Assign: Subscription to topics, partitions and pattern are mutually exclusive`:                    func() { m.Assign("orders") },
-		`consumer "a": Subscribe: Subscription to topics, partitions and pattern are mutually exclusive`:                 func() { a.Subscribe("orders") },
-		`consumer "m": Subscribe: there is no topic "order" - did you mean "orders"?`:                                    func() { m.Subscribe("order") },
-		`consumer "m": Work: Commit "later": want "after", "before" or ""`:                                               func() { m.Work(Work{Commit: "later"}) },
-		`consumer "m": CommitOffset: Invalid negative offset -5`:                                                         func() { m.CommitOffset("orders", 0, -5) },
-		`Group("g").Describe: there is no option "--member" - did you mean "--members"?`:                                 func() { c.Group("g").Describe("--member") },
+		`consumer "lone": Subscribe: the consumer has no group: To use the group management or offset commit APIs`: func() { lone.Subscribe("orders") },
+		`consumer "lone": Commit: the consumer has no group: To use the group management or offset commit APIs`:    func() { lone.Commit() },
+		`consumer "m": Assign: Subscription to topics, partitions and pattern are mutually exclusive`:              func() { m.Assign("orders") },
+		`consumer "a": Subscribe: Subscription to topics, partitions and pattern are mutually exclusive`:           func() { a.Subscribe("orders") },
+		`consumer "m": Subscribe: there is no topic "order" - did you mean "orders"?`:                              func() { m.Subscribe("order") },
+		`consumer "m": Work: Commit "later": want "after", "before" or ""`:                                         func() { m.Work(Work{Commit: "later"}) },
+		`consumer "m": CommitOffset: Invalid negative offset (IllegalArgumentException): -5`:                       func() { m.CommitOffset("orders", 0, -5) },
+		`Group("g").Describe: there is no option "--member" - did you mean "--members"?`:                           func() { c.Group("g").Describe("--member") },
 	} {
 		func() {
 			defer func() {

@@ -55,6 +55,11 @@ var values = map[reflect.Type][]any{
 		(func(string, any, int) int)(nil), func(string, any, int) int { return 0 }, func(string, any, int) int { return -1 }, func(_ string, _ any, n int) int { return n },
 	},
 	reflect.TypeFor[func([]TopicPartition)](): {(func([]TopicPartition))(nil), func([]TopicPartition) {}},
+	reflect.TypeFor[func(*Committed)]():       {(func(*Committed))(nil), func(*Committed) {}},
+	reflect.TypeFor[func()]():                 {(func())(nil), func() {}},
+	reflect.TypeFor[CloseOptions](): {
+		CloseOptions{}, CloseOptions{Timeout: -1}, CloseOptions{Timeout: time.Second, GroupMembershipOperation: "LEAVE_GROUP"}, CloseOptions{GroupMembershipOperation: "STAY"}, CloseOptions{Timeout: math.MaxInt64},
+	},
 	reflect.TypeFor[TxnWork](): {
 		TxnWork{}, TxnWork{Topics: []string{"orders"}}, TxnWork{Topics: []string{"orders", "gone"}}, TxnWork{Topics: []string{"orders"}, Records: 2, Every: time.Second, AbortEvery: 2},
 		TxnWork{Topics: []string{"orders"}, Records: math.MaxInt}, TxnWork{Topics: []string{"orders"}, Every: -1}, TxnWork{Topics: []string{"orders"}, PerRecord: time.Duration(math.MaxInt64), Transactions: 1},
