@@ -63,8 +63,8 @@ func TestConsumerProtocolUsage(t *testing.T) {
 		`consumer "classic": SubscribePattern: "(?=x)" is no regular expression that is known here (RE2's language)`:                                     func() { classic.SubscribePattern("(?=x)") },
 		`consumer "m": SubscribePattern: Subscription to topics, partitions and pattern are mutually exclusive`:                                          func() { m.SubscribePattern("o.*") },
 		`consumer "x": group.protocol=consumer: Kafka 3.9 has the classic protocol only; the consumer protocol came with 4.0 (KIP-848)`:                  func() { member(old, "x", "g", modern) },
-		`consumer "y": group.remote.assignor cannot be set when group.protocol=CLASSIC`:                                                                  func() { member(c, "y", "g", Config{"group.remote.assignor": "range"}) },
-		`consumer "z": heartbeat.interval.ms cannot be set when group.protocol=CONSUMER (ConfigException): the coordinator decides it`:                   func() { member(c, "z", "g", modern, Config{"heartbeat.interval.ms": 100}) },
+		`consumer "y": group.remote.assignor cannot be set when group.protocol=classic`:                                                                  func() { member(c, "y", "g", Config{"group.remote.assignor": "range"}) },
+		`consumer "z": heartbeat.interval.ms cannot be set when group.protocol=consumer: the coordinator decides it`:                                     func() { member(c, "z", "g", modern, Config{"heartbeat.interval.ms": 100}) },
 		`group.consumer.session.timeout.ms=9000 must be from group.consumer.min.session.timeout.ms=45000 to group.consumer.max.session.timeout.ms=60000`: func() { New(World{Brokers: 3, Config: Config{"group.consumer.session.timeout.ms": 9000}}) },
 		`group.consumer.assignors=sticky: want uniform or range or both`:                                                                                 func() { New(World{Brokers: 3, Config: Config{"group.consumer.assignors": "sticky"}}) },
 	} {

@@ -54,7 +54,11 @@ func (g *ShareGroup) ResetOffsets(topic, to string) *ShareOffsetReset {
 
 // String is the plan as the tool prints it.
 func (r *ShareOffsetReset) String() string {
-	return (&OffsetReset{Group: r.Group, Topic: r.Topic, New: r.New, Error: r.Error}).String()
+	plan := OffsetReset{Group: r.Group, Error: r.Error}
+	for p, offset := range r.New {
+		plan.Offsets = append(plan.Offsets, NewOffset{r.Topic, p, offset})
+	}
+	return plan.String()
 }
 
 // Execute carries the plan out (AlterShareGroupOffsets): whoever reads the partition's state from then on begins there.

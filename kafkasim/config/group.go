@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -66,7 +67,7 @@ func (p *Property) parseAssignors(value any) ([]string, *Problem) {
 		case i < 0 && nearest(one, names) != "":
 			return nil, problem("%s=%s: there is no assignor %q - did you mean %q?", p.Name, quoted(value), one, nearest(one, names))
 		case i < 0:
-			return nil, problem("%s=%s: there is no assignor %q; want %s", p.Name, quoted(value), one, orList(names))
+			return nil, thrown("KafkaException", one+" ClassNotFoundException exception occurred", "%s=%s: there is no assignor %q; want %s", p.Name, quoted(value), one, orList(names))
 		case slices.Contains(out, assignors[i].name):
 			return nil, problem("%s=%s: %q is named twice", p.Name, quoted(value), assignors[i].name)
 		}
@@ -135,6 +136,23 @@ func groupsModelled() []Property {
 }
 
 // settle is what ConsumerConfig and ConsumerCoordinator make of properties that depend on each other.
+// badInstance is what is wrong with a group.instance.id; "" for nothing (JoinGroupRequest.validateGroupInstanceId, which checks
+// it as a topic's name).
+func badInstance(id string) string {
+	bad := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
+	}
+	switch {
+	case id == "." || id == "..":
+		return fmt.Sprintf("'%s' is not allowed", id)
+	case len(id) > 249:
+		return fmt.Sprintf("the length of '%s' is longer than the max allowed length 249", id)
+	case strings.IndexFunc(id, bad) >= 0:
+		return fmt.Sprintf("'%s' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'", id)
+	}
+	return ""
+}
+
 func (m *Member) settle(explicit func(string) bool) *Problem {
 	switch {
 	case explicit("group.id") && strings.TrimSpace(m.GroupID) == "":
@@ -150,6 +168,9 @@ func (m *Member) settle(explicit func(string) bool) *Problem {
 			return problem("group.instance.id=%s needs a group.id", m.InstanceID)
 		}
 		m.EnableAutoCommit = false // C-60
+	}
+	if why := badInstance(m.InstanceID); why != "" {
+		return thrown("InvalidConfigurationException", "Group instance id is invalid: "+why, "group.instance.id=%q: want letters, digits, '.', '_' and '-'", m.InstanceID)
 	}
 	if pr := m.settleProtocol(explicit); pr != nil {
 		return pr
