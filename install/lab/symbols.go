@@ -413,6 +413,7 @@ func symbols4() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Broker":              reflect.ValueOf((*p4.Broker)(nil)),
 		"Chapter":             reflect.ValueOf((*p4.Chapter)(nil)),
+		"CloseOptions":        reflect.ValueOf((*p4.CloseOptions)(nil)),
 		"Cluster":             reflect.ValueOf((*p4.Cluster)(nil)),
 		"Committed":           reflect.ValueOf((*p4.Committed)(nil)),
 		"Config":              reflect.ValueOf((*p4.Config)(nil)),
@@ -442,6 +443,7 @@ func symbols4() map[string]reflect.Value {
 		"Metric":              reflect.ValueOf((*p4.Metric)(nil)),
 		"Metrics":             reflect.ValueOf((*p4.Metrics)(nil)),
 		"New":                 reflect.ValueOf(p4.New),
+		"NewOffset":           reflect.ValueOf((*p4.NewOffset)(nil)),
 		"NotModelled":         reflect.ValueOf(p4.NotModelled),
 		"OffsetReset":         reflect.ValueOf((*p4.OffsetReset)(nil)),
 		"Outcome":             reflect.ValueOf((*p4.Outcome)(nil)),
