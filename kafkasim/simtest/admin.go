@@ -13,6 +13,9 @@ func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
 			}
 		}
 		return e.C.AlterTopic(a.word(1), conf).String(), true, nil
+	case "quota": // quota entity="client-id=checkout" producer_byte_rate=1000
+		entity, _ := a.take("entity")
+		return e.C.AlterQuota(entity, a.config()).String(), true, nil
 	case "delete-topic": // delete-topic orders
 		return e.C.DeleteTopic(a.word(1)).String(), true, nil
 	case "delete-records": // delete-records orders-0 5

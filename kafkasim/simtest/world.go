@@ -29,6 +29,9 @@ func (e *Env) worldVerb(name string, a Args) (string, bool, error) {
 			return "", true, err
 		}
 		w.Seed = uint64(seed)
+		if racks, ok := a.take("racks"); ok { // racks=a,b,c
+			w.Racks = strings.Split(racks, ",")
+		}
 		if w.Latency, err = a.takeTime("latency", 0); err != nil {
 			return "", true, err
 		}
