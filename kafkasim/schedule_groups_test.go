@@ -84,7 +84,8 @@ func drawGroupSchedule(pick chooser) schedule {
 		offsets: 1 + pick(2), delayed: pick(4) == 0, topics: 1 + pick(2), racks: pick(6) == 0, isolation: pick(6) == 0}
 	s.world.partitions += pick(3)
 	if pick(8) == 0 {
-		names := []string{"owned.generation", "member.id.required", "consumer.protocol", "rejoin.keeps.epoch", "group.epoch.from.one", "assignment.interval", "late.commits"}
+		names := []string{"owned.generation", "member.id.required", "consumer.protocol", "rejoin.keeps.epoch", "group.epoch.from.one", "assignment.interval", "late.commits",
+			"emptied.group.stays", "uniform.keeps.extras"}
 		s.world.kafka, s.world.without = "", names[pick(len(names))]
 	}
 	if g.modern() && s.world.older().Rules.Without(machine.ConsumerProtocol) {

@@ -141,7 +141,7 @@ func (w *shape) drawRules(pick chooser) {
 	case 1:
 		// Schedules have no groups, so what is about their protocol alone would be no other rule.
 		list := slices.DeleteFunc(machine.Switches(), func(i machine.SwitchInfo) bool {
-			return i.Switch >= machine.ConsumerProtocol && i.Switch <= machine.LateCommits || i.Switch == machine.EmptiedGroupStays
+			return i.Switch >= machine.ConsumerProtocol && i.Switch <= machine.LateCommits || i.Switch >= machine.EmptiedGroupStays && i.Switch <= machine.CommitsOutlive
 		})
 		w.without = list[pick(len(list))].Name
 	}

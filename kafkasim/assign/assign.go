@@ -64,6 +64,9 @@ type Group struct {
 	// TrustClaims lets two members that claim the same partition both keep it, as cooperative-sticky did before a
 	// member's claim carried its generation (KAFKA-12984). It is wrong, and here to show what the generations prevent.
 	TrustClaims bool
+	// ExtrasFirst gives the first members in order what is more than the least share, whoever has it, as uniform did before
+	// KAFKA-18688.
+	ExtrasFirst bool
 }
 
 // An Assignment has the partitions of each member, in the order of Group.Members; each list is ordered by topic and number.

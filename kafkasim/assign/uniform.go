@@ -64,7 +64,7 @@ func Uniform(g *Group, order []int32) Assignment {
 		kept := min(len(owned), room)
 		out[m] = slices.Clone(owned[:kept])
 		free = append(free, owned[kept:]...) // the surplus goes behind
-		if extra && room > kept && len(members)-i > extras+1 {
+		if extra && !g.ExtrasFirst && room > kept && len(members)-i > extras+1 {
 			room-- // who does not fill its extra gives it back: it goes to the last members
 			extras++
 		}

@@ -161,7 +161,7 @@ func (s *State) loadShard(b *Broker, x *CoordinatorShard) {
 		case TransactionCoordinator:
 			x.replayTransactions(&b.Image, batch)
 		case GroupCoordinator:
-			x.replayGroups(&b.Image, batch, l.HighWatermark, s.mutant(ForgetsCommits))
+			x.replayGroups(&b.Image, batch, l.HighWatermark, s.mutant(ForgetsCommits) || s.World.Rules.Without(CommitsOutlive))
 		case ShareCoordinator:
 			x.replayShareStates(batch)
 		}

@@ -67,6 +67,8 @@ const (
 	ShareReleaseCounts
 	ShareEpochFromOne
 	EmptiedGroupStays
+	UniformKeepsExtras
+	CommitsOutlive
 	EligibleLeaders
 	switches // how many there are
 )

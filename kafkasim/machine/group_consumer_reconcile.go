@@ -34,6 +34,7 @@ func (s *State) retarget(b *Broker, g *ConsumerGroup) {
 		}
 		return 1
 	})
+	ag.ExtrasFirst = s.World.Rules.Without(UniformKeepsExtras)
 	result, _ := assign.DoServer(g.Assignor, &ag, order)
 	for i := range g.Members {
 		target := make([]TopicPartition, len(result[i]))
