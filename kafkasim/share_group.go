@@ -7,6 +7,7 @@ import (
 
 	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/machine"
+	"kafkalab/kafkasim/view"
 )
 
 // ShareGroup is a snapshot of a share group: its members as the group coordinator has them, and the windows of records
@@ -40,6 +41,8 @@ type SharePartition struct {
 	Lag       int64 // records up to the high watermark that are not dealt with; -1 while nobody knows
 	Leader    int   // broker id, -1 for none
 	Records   []ShareRecordState
+
+	highWatermark int64
 }
 
 // ShareRecordState is a record in flight.
@@ -49,6 +52,7 @@ type ShareRecordState struct {
 	DeliveryCount int
 	Member        string        // the client id of who has it, "" for nobody
 	LockEnds      time.Duration // virtual time; 0 for none
+	Writing       bool          // what was decided is being written to the share coordinator
 }
 
 // ShareGroup is the share group with this id, as it is now.
@@ -85,25 +89,46 @@ func (c *Cluster) sharePartition(g *machine.ShareGroup, tp machine.TopicPartitio
 	if w := c.s.ShareState(g.ID, tp); w != nil {
 		v.Written = w.Start
 	}
+	if r := c.s.LeaderLog(tp); r != nil {
+		v.highWatermark = r.HighWatermark
+	}
 	p := c.s.SharePartition(g.ID, tp)
 	if p == nil {
 		return v
 	}
 	v.Start, v.End = p.Start, p.End()
-	v.Lag = -p.Start
-	if r := c.s.LeaderLog(tp); r != nil {
-		v.Lag += r.HighWatermark
-	}
+	v.Lag = v.highWatermark - p.Start
 	for i := range p.Window {
 		w := &p.Window[i]
 		if w.State == machine.ShareAcknowledged || w.State == machine.ShareArchived {
 			v.Lag--
 		}
-		r := ShareRecordState{Offset: p.Start + int64(i), State: w.State.String(), DeliveryCount: int(w.Count)}
+		r := ShareRecordState{Offset: p.Start + int64(i), State: w.State.String(), DeliveryCount: int(w.Count), Writing: w.Pending}
 		if w.State == machine.ShareAcquired {
 			r.Member, r.LockEnds = c.shareMember(w.Member), duration(w.LockEnds)
 		}
 		v.Records = append(v.Records, r)
+	}
+	return v
+}
+
+// View is a picture of the group: what charts see.
+func (g *ShareGroup) View() view.ShareGroup {
+	v := view.ShareGroup{ID: g.ID, State: g.State, Coordinator: g.Coordinator, Epoch: g.Epoch, AssignmentEpoch: g.AssignmentEpoch}
+	for _, m := range g.Members {
+		y := view.ShareMember{ID: m.ID, ClientID: m.ClientID, Epoch: m.Epoch}
+		for _, p := range m.Partitions {
+			y.Partitions = append(y.Partitions, fmt.Sprintf("%s-%d", p.Topic, p.Partition))
+		}
+		v.Members = append(v.Members, y)
+	}
+	for _, p := range g.Partitions {
+		y := view.SharePartition{Topic: p.Topic, Partition: p.Partition, Leader: p.Leader, Start: p.Start, End: p.End, Written: p.Written, HighWatermark: p.highWatermark}
+		for _, r := range p.Records {
+			y.Records = append(y.Records, view.ShareRecord{Offset: r.Offset, State: r.State, DeliveryCount: r.DeliveryCount, Member: r.Member,
+				LockEnds: r.LockEnds.Microseconds(), Writing: r.Writing})
+		}
+		v.Partitions = append(v.Partitions, y)
 	}
 	return v
 }

@@ -37,6 +37,9 @@ func (c *Cluster) View() *view.Cluster {
 			v.Groups = append(v.Groups, *g)
 		}
 	}
+	for _, id := range c.s.ShareGroups() {
+		v.ShareGroups = append(v.ShareGroups, c.ShareGroup(id).View())
+	}
 	v.Txns = c.transactions()
 	for _, m := range c.InFlight() {
 		v.InFlight = append(v.InFlight, view.Message{Number: m.Number, Arrives: m.Arrives.Microseconds(), From: m.From, To: m.To, Text: m.Text,

@@ -17,8 +17,9 @@ type Cluster struct {
 	Consumers   []Consumer
 	Txns        []Transaction // transactional ids that coordinators know, by id
 	Groups      []Group
-	InFlight    []Message // messages on the wire, in the order in which they will arrive
-	Cuts        []Cut     // links that are cut now
+	ShareGroups []ShareGroup // by id
+	InFlight    []Message    // messages on the wire, in the order in which they will arrive
+	Cuts        []Cut        // links that are cut now
 }
 
 // Broker is one broker as the controller and the operating system see it.
