@@ -83,6 +83,8 @@ var invariants = []struct {
 	{61, false, "a record's delivery count in a share group never exceeds the limit"},
 	{62, false, "a record that a share group has acknowledged is never delivered again"},
 	{63, false, "the start offset of a share partition never goes back"},
+	{64, false, "a share group loses nothing: what the start offset passes was acknowledged or archived, or is not in the log any more"},
+	{65, false, "the state of a share partition is written by its newest leader, and by nobody who has read it before it was set anew"},
 }
 
 // watched is what Watch has seen.

@@ -19,10 +19,27 @@ func (AlterShareGroup) command() {}
 func (s *State) alterShareGroup(c AlterShareGroup) {
 	i := slices.IndexFunc(s.Share.Configs, func(x ShareConfig) bool { return x.Group == c.Group })
 	if i < 0 {
-		s.Share.Configs = append(s.Share.Configs, ShareConfig{c.Group, c.Props})
-		return
+		i = len(s.Share.Configs)
+		s.Share.Configs = append(s.Share.Configs, ShareConfig{Group: c.Group})
 	}
 	s.Share.Configs[i].Props = c.Props
+	s.shareLimits(c.Group)
+}
+
+// ShareGroups are the ids of all share groups, in order.
+func (s *State) ShareGroups() []string {
+	var out []string
+	for i := range s.Brokers {
+		for j := range s.Brokers[i].Shards {
+			for _, g := range s.Brokers[i].Shards[j].Share.Groups {
+				if known, at := s.ShareGroup(g.ID); known != nil && at == s.Brokers[i].ID {
+					out = append(out, g.ID)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ShareGroup finds a share group at the broker that coordinates it; nil for none.

@@ -66,9 +66,22 @@ func (s *State) shareBook(group string, tp TopicPartition) *ShareBook {
 	i := slices.IndexFunc(s.Share.Book, func(x ShareBook) bool { return x.Group == group && x.TP == tp })
 	if i < 0 {
 		i = len(s.Share.Book)
-		s.Share.Book = append(s.Share.Book, ShareBook{Group: group, TP: tp, Start: -1, Begun: -1, Read: -1, State: -1})
+		s.Share.Book = append(s.Share.Book, s.newShareBook(group, tp))
 	}
 	return &s.Share.Book[i]
+}
+
+func (s *State) newShareBook(group string, tp TopicPartition) ShareBook {
+	return ShareBook{Group: group, TP: tp, Start: -1, Begun: -1, Read: -1, State: -1, Limit: s.shareGroups(group).DeliveryLimit}
+}
+
+// shareLimits notes that a group may have another limit of deliveries now.
+func (s *State) shareLimits(group string) {
+	for i := range s.Share.Book {
+		if k := &s.Share.Book[i]; k.Group == group {
+			k.Limit = max(k.Limit, s.shareGroups(group).DeliveryLimit)
+		}
+	}
 }
 
 func (s *State) shareBroken(invariant int, format string, args ...any) {
@@ -81,7 +94,7 @@ func (s *State) shareBroken(invariant int, format string, args ...any) {
 func (s *State) shareDelivered(p *SharePartition, at int64, w *ShareRecord) {
 	k := s.shareBook(p.Group, p.TP)
 	name := s.PartitionName(p.TP)
-	if k.Limit = max(k.Limit, s.shareGroups(p.Group).DeliveryLimit); int32(w.Count) > k.Limit {
+	if int32(w.Count) > k.Limit {
 		s.shareBroken(DeliveryLimit, "%s offset %d of group %s was delivered %d times", name, at, p.Group, w.Count)
 	}
 	if covers(k.Done, at) && p.StateEpoch >= k.State {
@@ -184,7 +197,7 @@ func (s *State) shareStateWritten(m *ShareStateRequest) {
 				m.LeaderEpoch, m.StateEpoch, k.Read, k.State)
 		}
 	default:
-		*k = ShareBook{Group: m.Group, TP: m.TP, Start: -1, Begun: -1, Read: -1, State: -1}
+		*k = s.newShareBook(m.Group, m.TP)
 		if m.Op == InitializeShareState {
 			k.State = m.StateEpoch
 		}
