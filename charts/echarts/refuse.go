@@ -27,6 +27,9 @@ var (
 	}
 )
 
+// meansSomething are the parts that ECharts makes with its own settings when they are empty.
+var meansSomething = []string{"xAxis", "yAxis", "grid", "polar", "angleAxis", "radiusAxis", "radar", "parallel", "singleAxis", "calendar"}
+
 // elsewhere says of what ECharts does not draw alone what it would need, and what shows the same here.
 var elsewhere = map[string]string{
 	"liquidFill":  "needs the script echarts-liquidfill beside ECharts; a gauge shows a share too",
@@ -50,7 +53,7 @@ func notHere(what, name string, known []string) error {
 }
 
 // refuse names the first part of the option that no build of ours can draw, and says whether the small one can draw
-// the rest. Parts that are empty are taken out.
+// the rest. Parts that are empty and mean nothing are taken out.
 func refuse(option map[string]any) (full bool, err error) {
 	parts, kinds := slices.Concat(smallParts, fullParts), slices.Concat(smallSeries, fullSeries)
 	for _, s := range list(option["series"]) { // the series first: they name the chart
@@ -64,7 +67,7 @@ func refuse(option map[string]any) (full bool, err error) {
 		full = full || !slices.Contains(smallSeries, t) || s["markPoint"] != nil || text(s["coordinateSystem"]) == "polar"
 	}
 	for _, name := range sortedKeys(option) {
-		if isEmpty(option[name]) {
+		if _, object := option[name].(map[string]any); isEmpty(option[name]) && !(object && slices.Contains(meansSomething, name)) {
 			delete(option, name)
 			continue
 		}
