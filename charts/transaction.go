@@ -202,9 +202,14 @@ func (t *txnPicture) partition(l *lanes, p int, y float64) {
 		if x := l.x(s.at); s.partition == p && s.at >= l.from {
 			over := slices.ContainsFunc(t.opened, func(o openSpan) bool { return o.partition == p && o.from <= s.at && s.at <= o.to })
 			t.pen.put(Shape{Kind: shapeLine, Z: 4, X: x, Y: y + 1, H: laneBar + 4, Stroke: "hw", Thick: 2, Tip: fmt.Sprintf("the last stable offset is %d from %s on", s.value, ms(s.at))})
-			if label := fmt.Sprint(s.value); x > end && x < pictureWidth-24 {
-				t.pen.text(x+4, y+15, 10.5, pick(over, "l4", "hw"), label)
-				end = x + 10 + 7*float64(len(label))
+			at := x + 4
+			if slices.ContainsFunc(t.opened, func(o openSpan) bool { return o.partition == p && o.end != "" && l.x(o.to)+16 > at && l.x(o.to)-8 < at }) {
+				at = x + 20 // beside how a transaction ended
+				over = false
+			}
+			if label := fmt.Sprint(s.value); x > end && at < pictureWidth-24 {
+				t.pen.text(at, y+15, 10.5, pick(over, "l4", "hw"), label)
+				end = at + 6 + 7*float64(len(label))
 			}
 		}
 	}

@@ -58,20 +58,20 @@ func (s *State) counts(r *Replica, id NodeID) bool {
 
 // setHighWatermark moves a replica's high watermark and says so.
 func (s *State) setHighWatermark(b *Broker, r *Replica, to int64) bool {
-	old := r.Log.HighWatermark
+	old, t := r.Log.HighWatermark, &r.Log.Transactions
+	had := len(t.Open)+len(t.Ended) > 0 // one that the high watermark passes now is forgotten
 	if !r.Log.SetHighWatermark(to) {
 		return false
 	}
 	s.touch(b, r)
 	s.note(view.Change{Kind: view.HighWatermark, Broker: int(b.ID), Partition: s.ordinal(r.TP), A: r.Log.HighWatermark, B: old})
-	s.noteStable(b, r)
+	s.noteStable(b, r, had)
 	return true
 }
 
 // noteStable notes that a leader's last stable offset has moved, once its log has had a transaction (T-44).
-func (s *State) noteStable(b *Broker, r *Replica) {
-	t := &r.Log.Transactions
-	if r.Role != Leader || r.Stable == 0 && len(t.Open) == 0 && len(t.Ended) == 0 {
+func (s *State) noteStable(b *Broker, r *Replica, had bool) {
+	if r.Role != Leader || r.Stable == 0 && !had {
 		return
 	}
 	if stable := r.Log.LastStable(); stable != r.Stable {
