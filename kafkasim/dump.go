@@ -18,7 +18,17 @@ func (d *Dump) String() string { return d.text }
 // --print-data-log, segment by segment. Times are virtual ms; the checksums are those of the real bytes
 // (O-30 to O-32).
 func (c *Cluster) DumpLog(topic string, partition int, broker ...int) *Dump {
-	where := fmt.Sprintf("DumpLog(%q, %d)", topic, partition)
+	_, r := c.replicaFor(fmt.Sprintf("DumpLog(%q, %d)", topic, partition), topic, partition, broker)
+	var b strings.Builder
+	for i := range r.Log.Sealed {
+		dumpSegment(&b, &r.Log.Sealed[i])
+	}
+	dumpSegment(&b, &r.Log.Active)
+	return &Dump{strings.TrimRight(b.String(), "\n")}
+}
+
+// replicaFor finds a partition's replica: on the broker that is given, or else on its leader.
+func (c *Cluster) replicaFor(where, topic string, partition int, broker []int) (machine.NodeID, *machine.Replica) {
 	tp := c.partitionOf(where, topic, partition)
 	reg := c.registration(tp)
 	id := c.leaderOrLast(tp, reg)
@@ -34,12 +44,7 @@ func (c *Cluster) DumpLog(topic string, partition int, broker ...int) *Dump {
 	if r == nil {
 		misuse(where, "broker %d has no replica of %s-%d; its replicas are on brokers %s", id, topic, partition, commas(ints(reg.Replicas)))
 	}
-	var b strings.Builder
-	for i := range r.Log.Sealed {
-		dumpSegment(&b, &r.Log.Sealed[i])
-	}
-	dumpSegment(&b, &r.Log.Active)
-	return &Dump{strings.TrimRight(b.String(), "\n")}
+	return id, r
 }
 
 // dumpSegment is one segment file; position counts its bytes (O-32).

@@ -74,7 +74,8 @@ func brokerModelled() []Property {
 func brokerTopicDefaults() []Property {
 	names := map[string]string{"max.message.bytes": "message.max.bytes", "segment.bytes": "log.segment.bytes",
 		"flush.messages": "log.flush.interval.messages", "flush.ms": "log.flush.interval.ms",
-		"segment.ms": "log.roll.ms", "cleanup.policy": "log.cleanup.policy", "retention.ms": "log.retention.ms",
+		"segment.ms": "log.roll.ms", "segment.jitter.ms": "log.roll.jitter.ms", "index.interval.bytes": "log.index.interval.bytes",
+		"segment.index.bytes": "log.index.size.max.bytes", "cleanup.policy": "log.cleanup.policy", "retention.ms": "log.retention.ms",
 		"retention.bytes": "log.retention.bytes", "min.cleanable.dirty.ratio": "log.cleaner.min.cleanable.ratio",
 		"delete.retention.ms": "log.cleaner.delete.retention.ms", "min.compaction.lag.ms": "log.cleaner.min.compaction.lag.ms",
 		"max.compaction.lag.ms": "log.cleaner.max.compaction.lag.ms"}
@@ -108,7 +109,7 @@ var brokerAbsentNames = []struct {
 	names   [][2]string
 }{
 	{"use log.retention.ms", [][2]string{{"log.retention.hours", "168"}, {"log.retention.minutes", "null"}}},
-	{"use log.roll.ms; there is no jitter", [][2]string{{"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"}, {"log.roll.jitter.ms", "null"}}},
+	{"use log.roll.ms and log.roll.jitter.ms", [][2]string{{"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"}}},
 	{"each broker has one cleaner thread, whose passes take no time", [][2]string{
 		{"log.cleaner.dedupe.buffer.size", "134217728"}, {"log.cleaner.enable", "true"}, {"log.cleaner.threads", "1"},
 		{"log.cleaner.io.buffer.load.factor", "0.9"}, {"log.cleaner.io.buffer.size", "524288"},
@@ -121,7 +122,7 @@ var brokerAbsentNames = []struct {
 	{"the page cache is flushed at a clean stop and when a segment is full", [][2]string{
 		{"log.flush.offset.checkpoint.interval.ms", "60000"},
 		{"log.flush.start.offset.checkpoint.interval.ms", "60000"}, {"log.preallocate", "false"},
-		{"log.index.interval.bytes", "4096"}, {"log.index.size.max.bytes", "10485760"}, {"log.dir", "/tmp/kafka-logs"}, {"log.dirs", "null"},
+		{"log.dir", "/tmp/kafka-logs"}, {"log.dirs", "null"},
 		{"log.dir.failure.timeout.ms", "30000"}, {"num.recovery.threads.per.data.dir", "2"},
 	}},
 	{"records keep the producer's time", [][2]string{

@@ -72,7 +72,18 @@ type Topic struct {
 
 	Compression Compression // compression.type
 	Levels                  // of a codec that batches get here
+	Index       SegmentIndex
 }
+
+// SegmentIndex says how large a segment's index files become, and how evenly segments roll.
+type SegmentIndex struct {
+	IntervalBytes int64 // index.interval.bytes
+	Bytes         int64 // segment.index.bytes; 0, which no property can be, is no limit
+	JitterMs      int64 // segment.jitter.ms
+}
+
+// DefaultSegmentIndex has Kafka's defaults.
+var DefaultSegmentIndex = SegmentIndex{IntervalBytes: 4096, Bytes: 10 << 20}
 
 // Acks values of a producer; AcksAll is -1 on the wire too.
 const (

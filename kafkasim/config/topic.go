@@ -26,6 +26,12 @@ func topicModelled() []Property {
 			"The size at which a log goes on in a new segment file."),
 		number("segment.ms", "604800000", "ms", 1, maxLong, "[1,…]", t(func(c *Topic) any { return &c.SegmentMs }),
 			"How much younger than a segment's first batch one may be that is still appended to it; only an append begins a new segment."),
+		number("segment.jitter.ms", "0", "ms", 0, maxLong, "[0,…]", t(func(c *Topic) any { return &c.Index.JitterMs }),
+			"How much earlier than segment.ms a segment may be rolled, by a draw for each, so that not all roll at once."),
+		number("index.interval.bytes", "4096", "bytes", 0, maxInt, "[0,…]", t(func(c *Topic) any { return &c.Index.IntervalBytes }),
+			"After how many bytes a batch gets an entry in the index of its segment."),
+		number("segment.index.bytes", "10485760", "bytes", 4, maxInt, "[4,…]", t(func(c *Topic) any { return &c.Index.Bytes }),
+			"How large an index file may become; when one is full the log goes on in a new segment."),
 		{Name: "cleanup.policy", Type: List, Default: "delete", Valid: "[delete, compact]", Modelled: true,
 			field: t(func(c *Topic) any { return &c.CleanupPolicy }),
 			Doc:   "Whether old segments are deleted, compacted to the last value of each key, or both (compact,delete)."},
@@ -50,15 +56,13 @@ func topicAbsent() []Property {
 		absent("message.timestamp.type", String, "CreateTime", "records keep the producer's time", "Whose clock stamps records."),
 	}
 	for _, r := range [...][3]string{
-		{"file.delete.delay.ms", "60000", "files go at once"}, {"index.interval.bytes", "4096", "logs have no index files"},
+		{"file.delete.delay.ms", "60000", "files go at once"},
 		{"local.retention.bytes", "-2", needsTiers},
 		{"local.retention.ms", "-2", needsTiers},
 		{"message.timestamp.after.max.ms", "3600000", ""}, {"message.timestamp.before.max.ms", "9223372036854775807", ""},
 
 		{"preallocate", "false", ""}, {"remote.log.copy.disable", "false", needsTiers},
 		{"remote.log.delete.on.disable", "false", needsTiers}, {"remote.storage.enable", "false", needsTiers},
-
-		{"segment.index.bytes", "10485760", "logs have no index files"}, {"segment.jitter.ms", "0", ""},
 	} {
 		rows = append(rows, absent(r[0], Long, r[1], r[2], "A real topic property of how logs are kept."))
 	}

@@ -166,6 +166,8 @@ func (s *State) controllerTimer(c *Controller, e Event) {
 		if c.Active && p.Epoch == c.Quorum.Epoch {
 			s.onSessionCheck(c)
 		}
+	case ControllerLoaded:
+		s.activate(c)
 	case MetadataFetchTimer:
 		if e.At == c.WakeAt {
 			s.expireMetadataFetches(c)
@@ -216,7 +218,8 @@ func (s *State) activate(c *Controller) {
 	c.Sessions = make([]BrokerSession, s.World.Brokers)
 	for i := range c.Sessions {
 		c.Sessions[i] = BrokerSession{LastContact: never0, MetadataOffset: -1, ShutdownOffset: -1}
-		if !c.Image.Brokers[i].Fenced && !s.mutant(SessionsExpireAtOnce) {
+		dead := s.World.Rules.Without(KRaft) && !s.atZooKeeper(c, &s.Brokers[i])
+		if !c.Image.Brokers[i].Fenced && !dead && !s.mutant(SessionsExpireAtOnce) {
 			c.Sessions[i].LastContact = s.Now
 		}
 	}

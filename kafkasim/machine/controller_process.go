@@ -52,6 +52,9 @@ func (s *State) crashController(c *Controller) {
 	}
 	backlog, conns := c.Backlog, c.Conns
 	c.Running, c.Paused, c.Active, c.Pause = false, false, false, ControllerPause{}
+	if s.World.Rules.Without(KRaft) {
+		c.Pause.Since = max(s.Now, 1)
+	}
 	c.Backlog, c.Conns, c.Deferred, c.Parked, c.Observers, c.WakeAt, c.Sessions = nil, nil, nil, nil, nil, 0, nil
 	for _, x := range conns {
 		s.send(c.ID, x.Node, x.ID, 0, Disconnected{})
@@ -87,7 +90,11 @@ func (s *State) startController(c *Controller) {
 	switch {
 	case s.soleController():
 		s.becomeProspective(c)
-		s.activate(c)
+		if s.World.Rules.Without(KRaft) {
+			s.loadFromZooKeeper(c)
+		} else {
+			s.activate(c)
+		}
 	case q.Leader == c.ID:
 		s.enter(c, QuorumResigned, q.Epoch, q.Leader, q.Voted, s.electionTimeout(c))
 	case q.Voted == c.ID && q.Leader == NoNode:

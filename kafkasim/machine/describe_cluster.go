@@ -81,6 +81,8 @@ func describeTimer(p Payload) (string, bool) {
 		return "writes its high watermarks to disk", true
 	case ShutdownTimer:
 		return "has waited to be let go for too long", true
+	case ControllerLoaded:
+		return "has read ZooKeeper", true
 	case SessionCheckTimer:
 		return "looks for brokers that it has not heard of", true
 	case MetadataFetchTimer:

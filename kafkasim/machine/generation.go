@@ -23,6 +23,7 @@ const (
 	FetchFencing
 	ExpandFromEpochStart
 	OutOfRangeNotFatal
+	AsyncZooKeeper
 	ControllerFencing
 	MonotonicLatest
 	MemberIDRequired

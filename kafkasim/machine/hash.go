@@ -141,6 +141,8 @@ func unused(v reflect.Value) bool {
 		return v.IsZero()
 	case reflect.TypeFor[config.ShareGroups]():
 		return v.Interface() == config.DefaultShareGroups
+	case reflect.TypeFor[config.SegmentIndex]():
+		return v.IsZero() || v.Interface() == config.DefaultSegmentIndex
 	case reflect.TypeFor[config.ControllerQuota]():
 		return v.IsZero() || v.Interface() == config.DefaultControllerQuota
 	}

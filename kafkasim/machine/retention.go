@@ -1,6 +1,10 @@
 package machine
 
-import "kafkalab/kafkasim/partlog"
+import (
+	"kafkalab/kafkasim/config"
+	"kafkalab/kafkasim/partlog"
+	"kafkalab/kafkasim/prng"
+)
 
 // Retention: a broker deletes old segments of its logs.
 //
@@ -153,15 +157,31 @@ func (s *State) deleteSegments(b *Broker, r *Replica, expired func(x *partlog.Se
 	s.completeFetches(b, r.TP) // whoever waits below it is told
 }
 
-// appendBatch appends a batch to a replica's log, in a new segment if the active one is full or too old (R7.1).
-// A compacted log's segments are no older than its records may stay uncompacted.
+// drawJitter is the purpose of the draws for segment.jitter.ms.
+const drawJitter uint32 = 0x0e01
+
+// jitter is how much earlier a replica's active segment rolls. It is drawn for each segment.
+func (s *State) jitter(b *Broker, r *Replica, props *config.Topic) int64 {
+	most := min(props.Index.JitterMs, props.SegmentMs)
+	if most <= 0 {
+		return 0
+	}
+	draw := prng.Draw(s.World.Seed, drawJitter, uint64(b.ID), uint64(r.TP.Topic), uint64(r.TP.Partition), uint64(r.Log.Active.BaseOffset))
+	return int64(prng.Below(draw, int(min(most, 1<<31))))
+}
+
+// appendBatch appends a batch to a replica's log, in a new segment if the active one is full, its index is, or it is too
+// old (R7.1). A compacted log's segments are no older than its records may stay uncompacted.
 func (s *State) appendBatch(b *Broker, r *Replica, batch partlog.Batch) {
 	props := b.topicProps(r.TP.Topic)
 	age := props.SegmentMs
 	if lag := props.MaxCompactionLagMs; props.CleanupPolicy.Compacts() && lag > 0 {
 		age = min(age, lag)
 	}
-	if r.Log.TooOld(&batch, age) {
+	if age > 0 {
+		age = max(age-s.jitter(b, r, props), 1)
+	}
+	if r.Log.TooOld(&batch, age) || props.Index.Bytes > 0 && r.Log.IndexFull(partlog.Indexes{IntervalBytes: props.Index.IntervalBytes, Bytes: props.Index.Bytes}) {
 		r.Log.Roll(batch.BaseOffset)
 	}
 	segments := len(r.Log.Sealed)

@@ -25,7 +25,7 @@ var payloadKinds = []Payload{
 	HeartbeatTimer{}, MetadataPullTimer{}, FetcherTimer{}, PurgatoryTimer{}, ISRTimer{}, AlterPartitionTimer{},
 	VoteRequest{}, VoteResponse{}, BeginQuorumEpochRequest{}, BeginQuorumEpochResponse{}, EndQuorumEpochRequest{},
 	EndQuorumEpochResponse{}, QuorumTimer{}, ForwardTimer{}, RequestTimer{}, AdminResponse{}, CreateTopic{}, ElectLeaders{},
-	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{}, UnregisterBroker{}, AlterQuota{}, UnthrottleTimer{},
+	AddPartitions{}, AlterTopic{}, DeleteTopic{}, Reassign{}, UnregisterBroker{}, AlterQuota{}, UnthrottleTimer{}, ControllerLoaded{},
 	FindCoordinatorRequest{}, FindCoordinatorResponse{}, CoordinatorLoadTimer{}, CoordinatorWritten{}, TransactionWrite{},
 	AddPartitionsToTxnRequest{}, AddPartitionsToTxnResponse{}, AddOffsetsToTxnRequest{}, AddOffsetsToTxnResponse{},
 	EndTxnRequest{}, EndTxnResponse{}, WriteTxnMarkersRequest{}, WriteTxnMarkersResponse{}, TxnMarkersWritten{},

@@ -133,10 +133,10 @@ func (s *State) truncationIsFatal(b *Broker, r *Replica) bool {
 }
 
 // writeISR is how a leader changed the ISR before KIP-497: it wrote it to ZooKeeper itself, and waited. Here
-// ZooKeeper is where the controller is, and answers in no time. Without a way there, or when its partition
+// ZooKeeper is where the controller is, whether that lives or not, and answers in no time. Without a way there, or when its partition
 // epoch (ZooKeeper's version) is old, nothing is written, and it is tried again at the next occasion.
 func (s *State) writeISR(b *Broker, r *Replica, change ISRChange) {
-	ctl := s.ActiveController()
+	ctl := s.zooKeeper()
 	if ctl == nil || s.link(b.ID, ctl.ID).Cut {
 		return
 	}

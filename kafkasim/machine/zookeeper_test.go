@@ -78,6 +78,54 @@ func TestStaleZkVersion(t *testing.T) {
 	}
 }
 
+// KIP-500's reasons: a new controller reads ZooKeeper before it elects anybody, for longer the more partitions there are,
+// and twice as long before 1.1; leaders change their ISRs without a controller, and acks=all goes on.
+func TestFailoverOfAZooKeeperController(t *testing.T) {
+	const partitions = 500
+	for version, want := range map[string]int64{"1.0": 280 * partitions, "1.1": 140 * partitions, "4.3": 0} {
+		b := newBench(t, 3, generation(version), func(w *World) { w.Broker.ReplicaLagTimeMaxMs = 2000 })
+		tp := b.topic("orders", 1, []NodeID{1, 2, 3})
+		b.Apply(CreateTopic{Name: "many", Partitions: partitions - 1, ReplicationFactor: 3, Props: topicDefaults()})
+		b.run(1000 * ms)
+		b.apply(CrashController{FirstController})
+		b.apply(CrashBroker{3})
+		if r := b.produce(1, tp, config.AcksAll, "r0"); r.Error != NONE && version != "4.3" {
+			t.Errorf("%s: acks=all without a controller: %v", version, r.Error)
+		}
+		b.run(30_000 * ms) // the sessions of both are over
+		isr := len(b.registration(tp).ISR)
+		if kraft := version == "4.3"; kraft != (isr == 3) {
+			t.Errorf("%s: without a controller the ISR has %d members", version, isr)
+		}
+		b.apply(CrashBroker{1})
+		b.run(20_000 * ms)
+		start := b.Now
+		b.apply(StartController{FirstController})
+		if version == "4.3" {
+			continue // it has read everything, and gives each broker a whole session
+		}
+		b.runUntil(60_000*ms, "another leader", func() bool { return b.registration(tp).Leader == 2 })
+		if took := b.Now - start; took < want || took > want+3000*ms {
+			t.Errorf("%s: with %d partitions another leader came after %d ms, want %d ms and a look at the sessions", version, partitions, took/ms, want/ms)
+		}
+	}
+}
+
+// A controller that is started again at once waits until its session of before is over.
+func TestQuickRestartOfAZooKeeperController(t *testing.T) {
+	b := newBench(t, 2, generation("2.0"))
+	b.topic("orders", 1, []NodeID{1, 2})
+	b.run(1000 * ms)
+	b.apply(CrashController{FirstController})
+	b.run(1000 * ms)
+	b.apply(StartController{FirstController})
+	start := b.Now
+	b.runUntil(60_000*ms, "an active controller", func() bool { return b.ActiveController() != nil })
+	if want := b.sessionTimeout() - 1000*ms; b.Now-start < want || b.Now-start > want+10*ms {
+		t.Errorf("it acts after %d ms, want %d", (b.Now-start)/ms, want/ms)
+	}
+}
+
 // A short pause is none for ZooKeeper, and with KRaft there is no such write at all.
 func TestShortPauseIsNoZombie(t *testing.T) {
 	for version, pause := range map[string]int64{"2.0": 3000, "4.3": 30_000} {

@@ -16,13 +16,14 @@ type Pass struct {
 	last    map[string]int64 // each key's last offset in the dirty part
 	end     int64            // after the last batch of the dirty part
 	aborted bool             // the batch at hand is of an aborted transaction
+	open    map[int64]bool   // producers of whose transaction at hand the log had a batch
 }
 
 // Compact rewrites the log from its start to p.Bound: of each key that the dirty part has, earlier records
 // go, and tombstones whose time is over. Offsets never change. What is above, and the active segment, stays
 // as it is. It tells how many records went.
 func (l *Log) Compact(p Pass) (gone int) {
-	p.last, p.end = map[string]int64{}, p.Dirty
+	p.last, p.end, p.open = map[string]int64{}, p.Dirty, map[int64]bool{}
 	l.Batches(p.Dirty, func(b *Batch) bool {
 		if b.BaseOffset >= p.Bound {
 			return false
@@ -65,7 +66,10 @@ func (l *Log) Compact(p Pass) (gone int) {
 // kept, empty, when it is the last of the pass or its producer's last, by which retries are known.
 func (l *Log) cleaned(b *Batch, p *Pass) (out Batch, gone int, keep bool) {
 	if b.Control {
-		return *b, 0, true // markers stay
+		return l.cleanedMarker(b, p)
+	}
+	if b.Transactional {
+		p.open[b.ProducerID] = true
 	}
 	tombstones := false
 	p.aborted = b.BaseOffset < p.end && l.aborted(b)
@@ -90,6 +94,36 @@ func (l *Log) cleaned(b *Batch, p *Pass) (out Batch, gone int, keep bool) {
 		out.DeleteHorizon = p.Now + p.DeleteRetentionMs
 	}
 	l.rewrite(&out, b, p)
+	return out, gone, true
+}
+
+// cleanedMarker is what a pass leaves of a transaction's marker. When the log has nothing of the transaction any more the
+// marker is as a tombstone is: a first pass stamps it, a later one removes it (R7.11).
+//
+// Kafka: CleanedTransactionMetadata.onControlBatchRead, Cleaner.shouldDiscardBatch.
+func (l *Log) cleanedMarker(b *Batch, p *Pass) (out Batch, gone int, keep bool) {
+	needed := p.open[b.ProducerID] || b.BaseOffset >= p.end
+	delete(p.open, b.ProducerID)
+	last := b.NextOffset() == p.end || l.lastOfProducer(b) // such a batch stays, empty if need be
+	switch {
+	case needed || b.DeleteHorizon != 0 && p.Now < b.DeleteHorizon || b.Records.Live() == 0 && last:
+		return *b, 0, true
+	case b.DeleteHorizon != 0 && !last:
+		return Batch{}, b.Records.Live(), false
+	}
+	c := b.Records.From(0)
+	c.Next()
+	out = *b
+	if out.DeleteHorizon == 0 {
+		out.DeleteHorizon = p.Now + p.DeleteRetentionMs
+		out.Records = Records{Base: out.DeleteHorizon}
+		out.Records.add(&c.Record, c.Headers())
+	} else {
+		out.Records, gone = Records{Base: b.Records.Base}, 1
+		out.Records.Remove()
+	}
+	out.Records.Trim()
+	out.Compress(b.Codec, codec.DefaultLevel)
 	return out, gone, true
 }
 
@@ -161,5 +195,8 @@ func (l *Log) lastOfProducer(b *Batch) bool {
 		return false
 	}
 	e := &l.Producers[i]
-	return e.Epoch == b.ProducerEpoch && e.Count > 0 && e.Batches[e.Count-1].NextOffset == b.NextOffset()
+	if e.Count == 0 {
+		return b.Control && e.Epoch == b.ProducerEpoch
+	}
+	return e.Epoch == b.ProducerEpoch && e.Batches[e.Count-1].NextOffset == b.NextOffset()
 }
