@@ -1,21 +1,19 @@
 package simtest
 
-import "time"
+import (
+	"time"
+
+	"kafkalab/kafkasim"
+)
 
 // adminVerb does what an administrator does.
 func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
 	switch name {
 	case "alter-topic": // alter-topic orders min.insync.replicas=2 max.message.bytes=default
-		conf := a.config()
-		for k, v := range conf {
-			if v == "default" {
-				conf[k] = nil
-			}
-		}
-		return e.C.AlterTopic(a.word(1), conf).String(), true, nil
-	case "quota": // quota entity="client-id=checkout" producer_byte_rate=1000
+		return e.C.AlterTopic(a.word(1), a.withDefaults()).String(), true, nil
+	case "quota": // quota entity="client-id=checkout" producer_byte_rate=1000 request_percentage=default
 		entity, _ := a.take("entity")
-		return e.C.AlterQuota(entity, a.config()).String(), true, nil
+		return e.C.AlterQuota(entity, a.withDefaults()).String(), true, nil
 	case "delete-topic": // delete-topic orders
 		return e.C.DeleteTopic(a.word(1)).String(), true, nil
 	case "delete-records": // delete-records orders-0 5
@@ -50,6 +48,17 @@ func (e *Env) adminVerb(name string, a Args) (string, bool, error) {
 		return t.String(), true, nil
 	}
 	return "", true, nil
+}
+
+// withDefaults is a configuration in which the word default takes a property back.
+func (a Args) withDefaults() kafkasim.Config {
+	conf := a.config()
+	for k, v := range conf {
+		if v == "default" {
+			conf[k] = nil
+		}
+	}
+	return conf
 }
 
 func (e *Env) reassignVerb(name string, a Args) (string, bool, error) {

@@ -49,6 +49,8 @@ func (e *Env) look(c *kafkasim.Cluster, what string) (string, error) {
 	switch what {
 	case "deliveries":
 		return e.deliveries(), nil
+	case "quotas": // show quotas: kafka-configs.sh --describe
+		return e.C.Quotas().String(), nil
 	case "producers":
 		for _, p := range v.Producers {
 			out = append(out, c.Producer(p.ID).String())
