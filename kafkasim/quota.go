@@ -98,8 +98,14 @@ func quotaLine(q *machine.Quota) string {
 	if q.Entity.Broker != machine.NoNode {
 		kind = "Dynamic configs for "
 	}
-	if len(values) == 0 {
+	switch {
+	case len(values) == 0:
 		return kind + q.Entity.String() + " are none"
+	case q.Entity.Broker != machine.NoNode:
+		for i, v := range values {
+			values[i] = fmt.Sprintf("  %s sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:%s}", v, v)
+		}
+		return kind + q.Entity.String() + " are:\n" + strings.Join(values, "\n")
 	}
 	return kind + q.Entity.String() + " are " + strings.Join(values, ", ")
 }

@@ -67,7 +67,7 @@ func TestQuotaVerbs(t *testing.T) {
 	c.CreateTopic("orders", 1, 2, Config{"leader.replication.throttled.replicas": "*", "follower.replication.throttled.replicas": "0:1, 0:3"})
 	c.Broker(1).Alter(Config{"leader.replication.throttled.rate": 1000})
 	c.AlterQuota("client-id=<default>", Config{"consumer_byte_rate": 5, "producer_byte_rate": 6})
-	want := "Dynamic configs for broker 1 are leader.replication.throttled.rate=1000\nQuota configs for the default client-id are consumer_byte_rate=5.0, producer_byte_rate=6.0"
+	want := "Dynamic configs for broker 1 are:\n  leader.replication.throttled.rate=1000 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:leader.replication.throttled.rate=1000}\nQuota configs for the default client-id are consumer_byte_rate=5.0, producer_byte_rate=6.0"
 	if got := c.Quotas().String(); got != want {
 		t.Errorf("Quotas says\n%s\nwant\n%s", got, want)
 	}
