@@ -438,6 +438,8 @@ func symbols4() map[string]reflect.Value {
 		"LagPoint":            reflect.ValueOf((*p4.LagPoint)(nil)),
 		"Links":               reflect.ValueOf((*p4.Links)(nil)),
 		"Load":                reflect.ValueOf(p4.Load),
+		"LogFile":             reflect.ValueOf((*p4.LogFile)(nil)),
+		"LogFiles":            reflect.ValueOf((*p4.LogFiles)(nil)),
 		"Message":             reflect.ValueOf((*p4.Message)(nil)),
 		"Messages":            reflect.ValueOf((*p4.Messages)(nil)),
 		"Metric":              reflect.ValueOf((*p4.Metric)(nil)),
