@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -105,10 +107,55 @@ var elsewhere = []machine.Mutant{
 	machine.KeepsOldInstances, machine.KeepsAbsentMembers, machine.GenerationStays, machine.StaticRejoinRebalances, machine.IgnoresGeneration,
 	machine.SessionsNeverEnd, machine.PollsNeverEnd, machine.ExpiresSubscribed, machine.HandsOverAtOnce, machine.KeepsRevoked,
 	machine.CommitsThePosition, machine.CommitsEarly, machine.ForgetsCommits, machine.ReadsUncommitted,
+	machine.GuardsForever,
+	machine.GivesHeldPartitions, machine.RevokesUnasked, machine.AnyMemberEpoch, machine.EpochStands, machine.CommitsAnyEpoch, machine.KeepsFetching,
+}
+
+// inTransactions are the mutants that schedules with transactions catch.
+var inTransactions = []machine.Mutant{
 	machine.AddsForAnyEpoch, machine.AddsWhileEnding, machine.EndsForAnyEpoch, machine.SameEpochAtEnd, machine.AnswersBeforeTheLog,
 	machine.NoMarkers, machine.ForgetsAPartition, machine.CompletesEarly, machine.MarkersReversed, machine.TakesAnyMarker,
-	machine.AppendsUnasked, machine.GuardsForever, machine.NeverTimesOut,
-	machine.GivesHeldPartitions, machine.RevokesUnasked, machine.AnyMemberEpoch, machine.EpochStands, machine.CommitsAnyEpoch, machine.KeepsFetching,
+	machine.AppendsUnasked, machine.NeverTimesOut, machine.StableTooFar,
+}
+
+// byWatch are those of them that Watch catches at the event that breaks an invariant, before anybody has waited for the
+// end.
+var byWatch = []machine.Mutant{
+	machine.AddsForAnyEpoch, machine.AddsWhileEnding, machine.NoMarkers, machine.CompletesEarly, machine.MarkersReversed, machine.TakesAnyMarker,
+	machine.AppendsUnasked, machine.StableTooFar,
+}
+
+// ofProducers are the mutants about what producers, idempotence and transactions promise.
+var ofProducers = append([]machine.Mutant{
+	machine.DrainsReadyOnly, machine.MutesNothing, machine.ReenqueuesAtEnd, machine.ExpiresFromRetry, machine.SplitReversed, machine.RetriesOutOfOrder,
+	machine.SequencesByBatch, machine.RetriesRenumbered, machine.ResendsSequence, machine.SameEpochAfterGap, machine.AppendsDuplicates, machine.IgnoresSequence,
+	machine.ForgetsProducers, machine.DuplicatesAtEnd, machine.TakesOldEpochs, machine.IgnoresHints, machine.IgnoresTopicCodec, machine.NeverLearnsRatio,
+	machine.GuardsForever,
+}, inTransactions...)
+
+// There are broken rules enough about producers and transactions, and each is either hunted here or has its test in
+// package machine.
+func TestMutantsOfProducers(t *testing.T) {
+	if n := len(ofProducers); n < 15 {
+		t.Errorf("%d mutants, want 15", n)
+	}
+	source, err := os.ReadFile("machine/mutant_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants(t) {
+		test := regexp.MustCompile(`\{` + m.name + `, "(Test\w+)"\}`).FindStringSubmatch(string(source))
+		if slices.Contains(elsewhere, m.id) && test == nil {
+			t.Errorf("%s has no test in package machine", m.name)
+		}
+		if slices.Contains(ofProducers, m.id) {
+			how := "schedules"
+			if test != nil {
+				how = test[1]
+			}
+			t.Logf("%-20s caught by %-45s %s", m.name, how, m.what)
+		}
+	}
 }
 
 // mutantSchedules is how many schedules a mutant may survive.
@@ -117,7 +164,7 @@ const mutantSchedules = 12_000
 // firstSeed is where a hunt for a mutant begins that hardly any schedule catches.
 var firstSeed = map[machine.Mutant]uint64{
 	machine.KeepsEpochCache: 1700, machine.WrongLastEpoch: 1900, machine.HighWatermarkGoesBack: 5200,
-	machine.EpochEndOffByOne: 6600, machine.CreditsDiverging: 12_000,
+	machine.EndsForAnyEpoch: 90, machine.TakesAnyMarker: 400, machine.EpochEndOffByOne: 6600, machine.CreditsDiverging: 12_000,
 }
 
 // Every broken rule is noticed.
@@ -131,13 +178,20 @@ func TestMutantsAreCaught(t *testing.T) {
 				t.Skip("caught in package machine")
 			}
 			start := time.Now()
-			seed, runs, f := hunt(firstSeed[m.id], mutantSchedules, m.id, time.Time{})
+			draw := drawSchedule
+			if slices.Contains(inTransactions, m.id) {
+				draw = drawTxnSchedule
+			}
+			seed, runs, f := huntIn(draw, firstSeed[m.id], mutantSchedules, m.id, time.Time{})
 			if f == nil {
 				t.Fatalf("%s: lives through %d schedules", m.what, runs)
 			}
 			how := fmt.Sprintf("invariant %d", f.number)
 			if f.number == 0 {
 				how = "a panic"
+			}
+			if slices.Contains(byWatch, m.id) && !strings.Contains(f.text, ", after t=") {
+				t.Errorf("%s is noticed, but not by Watch: %s", m.name, f.text)
 			}
 			t.Logf("%-26s caught by %s in schedule %d (%d run, %v): %s", m.name, how, seed, runs, time.Since(start).Round(time.Millisecond), f.text)
 		})

@@ -21,6 +21,7 @@ type running struct {
 	compacts  bool
 	wiped     bool // a disk was lost
 	group     grouped
+	txnRun
 }
 
 var largeValue = strings.Repeat("x", 400_000)
@@ -71,7 +72,10 @@ func (s *schedule) outcome(m machine.Mutant) (f *failure) {
 	if v := r.s.Check(); len(v) > 0 {
 		return &failure{v[0].Invariant, "Watch did not see: " + v[0].String(), r.Cluster}
 	}
-	if s.world.seed%8 != 0 {
+	switch {
+	case s.world.txns > 0:
+		return r.settleTransactions()
+	case s.world.seed%8 != 0:
 		return nil
 	}
 	if f := r.calmDown(); f != nil {
@@ -106,6 +110,7 @@ func (r *running) setUp(s *schedule) {
 		r.producers = append(r.producers, r.NewProducer(fmt.Sprint("p", i), conf))
 	}
 	r.reader = r.NewConsumer("c", Config{"auto.offset.reset": "earliest", "fetch.max.wait.ms": 50}).Assign("t")
+	r.setUpTransactions(s)
 	r.RunFor(ms(5))
 	r.setUpGroup(s)
 }
@@ -295,6 +300,8 @@ func (r *running) act(o op) {
 		}
 	case opTopic:
 		r.another(o)
+	case opTxn, opTxnOther, opTxnCrash, opTxnTwice, opTxnHold, opTxnWait, opCoordinator:
+		r.actOnTransactions(o)
 	default:
 		if o.kind >= opMember {
 			r.actOnGroup(o)

@@ -29,6 +29,7 @@ type shape struct {
 	cleanup                                   int    // of cleanups
 	dirs                                      int    // log directories of a broker
 	group                                     groupShape
+	txns                                      int // transactional ids
 }
 
 // op is one thing that is done; what a, b and n mean depends on the kind. A broker 0 is whoever leads.
@@ -71,6 +72,15 @@ const (
 	opLoseReplica
 	opGrow  // more partitions
 	opTopic // a second topic comes, or goes
+
+	// Those of transactions; see schedule_txn_test.go.
+	opTxn        // a transactional producer does its next thing
+	opTxnOther   // another instance of one begins
+	opTxnCrash   // one ends without a word
+	opTxnTwice   // a request about transactions arrives again
+	opTxnHold    // such requests, or their answers, are held back
+	opTxnWait    // transactions time out
+	opTxnDecider // a coordinator dies
 	opKinds
 )
 
@@ -197,6 +207,7 @@ func (w *shape) config() World {
 		conf["log.retention.check.interval.ms"], conf["log.cleaner.backoff.ms"] = 70, 50
 	}
 	w.group.config(w, conf)
+	w.txnConfig(conf)
 	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Controllers: w.controllers,
 		LogDirs: w.dirs, Kafka: w.kafka, Switches: switches}
 }

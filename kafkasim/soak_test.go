@@ -63,7 +63,10 @@ const scheduleLimit = 2 * time.Minute
 
 // timed runs a schedule, and ends the process when that takes too long.
 func (s *schedule) timed(seed uint64, m machine.Mutant) *failure {
-	watchdog := time.AfterFunc(scheduleLimit, func() { panic(fmt.Sprintf("seed %d takes longer than %v: %v", seed, scheduleLimit, s)) })
+	watchdog := time.AfterFunc(scheduleLimit, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("seed %d takes longer than %v: %v", seed, scheduleLimit, s))
+	})
 	defer watchdog.Stop()
 	return s.run(m)
 }

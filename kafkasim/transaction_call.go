@@ -7,8 +7,8 @@ import (
 	"kafkalab/kafkasim/machine"
 )
 
-// TxnCall is what becomes of a commitTransaction() or abortTransaction() that nobody waits for, as a Delivery is of a
-// record. It always tells the present.
+// TxnCall is what becomes of an initTransactions(), commitTransaction() or abortTransaction() that nobody waits for, as a
+// Delivery is of a record. It always tells the present.
 type TxnCall struct {
 	c        *Cluster
 	producer int32
@@ -19,21 +19,27 @@ type TxnCall struct {
 // CommitAsync is Commit as another thread of the application would call it: it returns at once, and virtual time does not
 // run. So a cell can let many producers commit at the same time. Kafka's producer has no such method; its next call
 // throws IllegalStateException until this one has returned.
-func (p *Producer) CommitAsync() *TxnCall { return p.callAsync("CommitAsync", true) }
+func (p *Producer) CommitAsync() *TxnCall {
+	return p.callAsync("CommitAsync", machine.CallCommit, machine.EndTransaction{Producer: p.i, Commit: true, Async: true})
+}
 
 // AbortAsync is Abort without waiting, as CommitAsync is.
-func (p *Producer) AbortAsync() *TxnCall { return p.callAsync("AbortAsync", false) }
+func (p *Producer) AbortAsync() *TxnCall {
+	return p.callAsync("AbortAsync", machine.CallAbort, machine.EndTransaction{Producer: p.i, Async: true})
+}
 
-func (p *Producer) callAsync(verb string, commit bool) *TxnCall {
+// InitTransactionsAsync is InitTransactions without waiting, as CommitAsync is.
+func (p *Producer) InitTransactionsAsync() *TxnCall {
+	return p.callAsync("InitTransactionsAsync", machine.CallInit, machine.InitTransactions{Producer: p.i, Async: true})
+}
+
+func (p *Producer) callAsync(verb string, call machine.TxnCall, cmd machine.Command) *TxnCall {
 	p.needsTransactions(verb)
 	p.needsIdle(verb)
-	r := p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), machine.EndTransaction{Producer: p.i, Commit: commit, Async: true})
+	r := p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), cmd)
 	x := &TxnCall{c: p.c, producer: p.i, n: r.ID}
 	if r.Error != machine.NONE {
-		x.refused = machine.TxnReturn{Call: machine.CallAbort, CalledAt: p.c.s.Now, At: p.c.s.Now, Failed: r.Error, State: p.state().Txn.State}
-		if commit {
-			x.refused.Call = machine.CallCommit
-		}
+		x.refused = machine.TxnReturn{Call: call, CalledAt: p.c.s.Now, At: p.c.s.Now, Failed: r.Error, State: p.state().Txn.State}
 	}
 	return x
 }

@@ -89,8 +89,13 @@ func TestTransactionWork(t *testing.T) {
 func TestCommitAsync(t *testing.T) {
 	c, _, _ := txnCluster(World{})
 	a, b := c.NewProducer("a", Config{"transactional.id": "tx-a"}), c.NewProducer("b", Config{"transactional.id": "tx-b"})
+	i, j := a.InitTransactionsAsync(), b.InitTransactionsAsync()
+	i.Wait()
+	j.Wait()
+	if i.Status() != "returned" || j.Status() != "returned" || i.String() == j.String() {
+		t.Error(i, j)
+	}
 	for _, p := range []*Producer{a, b} {
-		must(t, p.InitTransactions())
 		must(t, p.Begin())
 		p.Send("orders", p.ID(), "v")
 		p.Flush()
@@ -157,5 +162,21 @@ func TestCommitAsyncTimesOut(t *testing.T) {
 	y.Wait()
 	if x.Failure() != "TimeoutException" || y.Status() != "returned" {
 		t.Error(x, y)
+	}
+}
+
+// T-16: an application whose call took longer than max.block.ms calls the same again, and goes on.
+func TestTransactionWorkWaitsLong(t *testing.T) {
+	c, _, _ := txnCluster(World{})
+	p := c.NewProducer("p", Config{"transactional.id": "tx-1", "max.block.ms": 500})
+	p.Work(TxnWork{Topics: []string{"orders"}, Every: 100 * time.Millisecond})
+	c.RunFor(time.Second)
+	c.Hold("EndTxn")
+	c.RunFor(2 * time.Second)
+	before := p.Transactions().Committed
+	c.Release()
+	c.RunFor(time.Second)
+	if n := p.Transactions(); n.Committed < before+5 || !n.Working {
+		t.Error(n)
 	}
 }

@@ -1,17 +1,24 @@
 package machine
 
-import "kafkalab/kafkasim/partlog"
+import (
+	"slices"
 
-// Invariants of transactions: 28 to 31. They are read off the logs of leaders alone, as a reader would.
+	"kafkalab/kafkasim/partlog"
+)
+
+// Invariants of transactions: 28 to 31, and 33. They are read off the logs of leaders, as a reader would, and what
+// coordinators know.
 
 // transactions checks every leader's log, and what coordinators know.
 func (c *checker) transactions() {
 	var ends []txnEnd
+	known := c.s.coordinated()
 	for i := range c.s.Brokers {
 		b := &c.s.Brokers[i]
 		for j := range b.Replicas {
 			if r := &b.Replicas[j]; r.Role == Leader && len(r.Log.Producers) > 0 && c.leads(b.ID, r.TP) {
 				ends = c.transactionsOf(r, ends)
+				c.hanging(r, known)
 			}
 		}
 		c.coordinators(b)
@@ -53,6 +60,7 @@ func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
 		known = append(known, last{b.ProducerID, b.ProducerEpoch, -1, -1})
 		return &known[len(known)-1]
 	}
+	kept := c.s.decisionsKept()
 	l.Batches(l.LogStart, func(b *partlog.Batch) bool {
 		if b.ProducerID < 0 {
 			return true
@@ -65,7 +73,7 @@ func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
 		case marker:
 			c.require(m.CoordinatorEpoch >= p.coordinator, 30, "%v: a coordinator of epoch %d wrote a marker of producer %d at offset %d, after epoch %d", r.TP, m.CoordinatorEpoch, b.ProducerID, b.BaseOffset, p.coordinator)
 			p.open, p.coordinator = -1, m.CoordinatorEpoch
-			if c.s.World.Rules.On(TransactionsV2) {
+			if c.s.World.Rules.On(TransactionsV2) && c.s.clean(r.TP) && kept {
 				ends = c.outcome(ends, txnEnd{b.ProducerID, b.ProducerEpoch, m.Commit, r.TP})
 			}
 		case b.Transactional && p.open < 0:
@@ -79,6 +87,17 @@ func (c *checker) transactionsOf(r *Replica, ends []txnEnd) []txnEnd {
 		c.require(known[i].open < 0 || stable <= known[i].open, 28, "%v: last stable offset %d is beyond offset %d, where producer %d has a transaction open", r.TP, stable, known[i].open, known[i].id)
 	}
 	return ends
+}
+
+// decisionsKept tells whether the coordinators' logs have lost nothing: who has forgotten a decision may decide anew.
+func (s *State) decisionsKept() bool {
+	t := s.decided().topic(TransactionStateTopic)
+	for i := 0; t >= 0 && i < len(s.decided().Topics[t].Partitions); i++ {
+		if !s.clean(TopicPartition{t, int32(i)}) {
+			return false
+		}
+	}
+	return true
 }
 
 // outcome compares a marker with those of the same epoch elsewhere.
@@ -108,4 +127,44 @@ func (c *checker) coordinators(b *Broker) {
 			}
 		}
 	}
+}
+
+// coordinated is what the coordinators of the present know, by producer id.
+func (s *State) coordinated() []*TransactionMetadata {
+	var list []*TransactionMetadata
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		for j := range b.Shards {
+			if x := &b.Shards[j]; x.Kind == TransactionCoordinator && !x.Loading && s.clean(x.TP) && s.decided().partition(x.TP).Leader == b.ID {
+				for k := range x.Transactions {
+					list = append(list, &x.Transactions[k])
+				}
+			}
+		}
+	}
+	return list
+}
+
+// hanging is invariant 33: a coordinator knows of every open transaction, and will end it.
+func (c *checker) hanging(r *Replica, known []*TransactionMetadata) {
+	if !c.s.clean(r.TP) || c.s.mayHang() {
+		return
+	}
+	for _, o := range r.Log.Transactions.Open {
+		for _, t := range known {
+			if t.ProducerID == o.ProducerID {
+				ends := t.State == TxnOngoing || t.State.Prepared()
+				c.require(ends && slices.Contains(t.Partitions, r.TP), 33, "%v: producer %d has a transaction open at offset %d, and its coordinator does not know of it (%v)", r.TP, o.ProducerID, o.First, t.State)
+			}
+		}
+	}
+}
+
+// mayHang tells whether transactions may hang by the rules: partition leaders do not ask the coordinator before they
+// append (T-70).
+func (s *State) mayHang() bool { return s.transactionsV1() && s.takesUnasked() }
+
+// takesUnasked tells whether partition leaders trust clients of the first protocol.
+func (s *State) takesUnasked() bool {
+	return s.World.Rules.Without(VerifyTransactions) || !s.World.Broker.Transactions.VerifyPartitions
 }

@@ -42,7 +42,7 @@ func (s *State) Clone() *State {
 	c.Truth.Acked, c.Truth.Partitions = slices.Clip(s.Truth.Acked), slices.Clone(s.Truth.Partitions)
 	c.Deletions, c.GroupAdmin = slices.Clone(s.Deletions), slices.Clone(s.GroupAdmin)
 	c.Share = s.Share.clone()
-	c.Notes, c.Watching, c.Answers, c.Losses, c.Untold, c.Commits = nil, false, nil, nil, nil, nil
+	c.Notes, c.Watching, c.Answers, c.Losses, c.Untold, c.Commits, c.Transitions = nil, false, nil, nil, nil, nil, nil
 	return &c
 }
 

@@ -57,7 +57,7 @@ var shared = []string{
 func TestCloneIsDeepAndComplete(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold, s.Commits = nil, false, nil, nil, nil, nil
+	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold, s.Commits, s.Transitions = nil, false, nil, nil, nil, nil, nil
 	for i := range s.Producers {
 		// Chunks of outcomes are shared when they are full and decided.
 		s.Producers[i].Outcomes = Outcomes{}

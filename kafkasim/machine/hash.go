@@ -14,7 +14,7 @@ func (s *State) Hash() uint64 {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		switch v.Type().Field(i).Name {
-		case "Notes", "Quiet", "Watching", "Answers", "Losses", "Untold", "Commits":
+		case "Notes", "Quiet", "Watching", "Answers", "Losses", "Untold", "Commits", "Transitions":
 		case "Delays": // none in a world that nobody has meddled with
 			if len(s.Delays) > 0 {
 				h.value(v.Field(i))

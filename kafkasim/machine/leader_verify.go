@@ -33,7 +33,7 @@ func (VerifyTimer) payload() {}
 // nothing is to be asked.
 func (s *State) unverified(b *Broker, m *ProduceRequest) []TopicPartition {
 	v2 := m.Version >= TransactionV2
-	if m.TransactionalID == "" || !v2 && (!s.World.Broker.Transactions.VerifyPartitions || s.World.Rules.Without(VerifyTransactions)) || s.mutant(AppendsUnasked) {
+	if m.TransactionalID == "" || !v2 && s.takesUnasked() || s.mutant(AppendsUnasked) {
 		return nil
 	}
 	var ask []TopicPartition
@@ -224,7 +224,7 @@ func (s *State) mayBegin(r *Replica, tx *beginning, p *ProducePart) Code {
 	}
 	v2 := tx.request.Version >= TransactionV2
 	switch {
-	case !v2 && (!s.World.Broker.Transactions.VerifyPartitions || s.World.Rules.Without(VerifyTransactions)), s.mutant(AppendsUnasked):
+	case !v2 && s.takesUnasked(), s.mutant(AppendsUnasked):
 		return NONE
 	case s.mutant(GuardsForever):
 		return NONE

@@ -144,6 +144,7 @@ const (
 	AppendsUnasked      // a partition leader appends without asking the coordinator (T-21, T-25)
 	GuardsForever       // what the coordinator said counts after a marker too (KIP-890)
 	NeverTimesOut       // transactions stay open for ever (T-50)
+	StableTooFar        // a leader's last stable offset does not stop at an open transaction (T-44)
 
 	// Those of groups with the consumer protocol.
 	GivesHeldPartitions // a partition is given to its new owner while another holds it

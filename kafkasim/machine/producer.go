@@ -97,18 +97,15 @@ func (s *State) applyProducer(c Command) Result {
 	case CrashProducer:
 		s.crashProducer(&s.Producers[c.Producer])
 	case InitTransactions:
-		return Result{ID: -1, Error: s.initTransactions(&s.Producers[c.Producer])}
+		p := &s.Producers[c.Producer]
+		return s.mayBeAsync(p, c.Async, s.initTransactions(p))
 	case BeginTransaction:
 		return Result{ID: -1, Error: s.beginTransaction(&s.Producers[c.Producer])}
 	case SendOffsets:
 		return Result{ID: -1, Error: s.sendOffsets(&s.Producers[c.Producer], c)}
 	case EndTransaction:
 		p := &s.Producers[c.Producer]
-		res := Result{ID: -1, Error: s.endTransaction(p, c.Commit)}
-		if c.Async {
-			res.ID = s.asyncCall(p, res.Error)
-		}
-		return res
+		return s.mayBeAsync(p, c.Async, s.endTransaction(p, c.Commit))
 	case TxnWork:
 		s.workTransactions(&s.Producers[c.Producer], c)
 	}

@@ -89,6 +89,11 @@ func (s *State) unblock(p *Producer) {
 	for p.Blocked.Count > 0 {
 		b := p.Blocked.first()
 		r := b.Record // the queue's stays as it is: clones share it
+		if p.Txn.State >= TxnAbortableError {
+			s.failSend(p, b.Number, b.At, p.Txn.Error, &r)
+			p.Blocked.pop()
+			continue
+		}
 		p.Blocked.For = s.place(p, b.Number, b.At, b.Topic, b.Partition, &r, b.Headers)
 		switch {
 		case p.Blocked.For == WaitNothing:

@@ -117,6 +117,12 @@ func (s *State) failSend(p *Producer, n, at int64, why Code, r *partlog.Record) 
 	p.noteSend(n, at, serial, 0)
 	p.FailedRecords++
 	s.noteFailed(p, TopicPartition{-1, -1}, 1, why)
+	switch why {
+	case RECORD_TOO_LARGE, BUFFER_EXHAUSTED, TIMEOUT_EXCEPTION:
+		if p.transactional() {
+			s.txnFailed(p, why) // or a transaction could be committed without it (KafkaProducer.doSend)
+		}
+	}
 }
 
 // Delivery tells what became of the record with this number.

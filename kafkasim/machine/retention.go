@@ -186,6 +186,9 @@ func (s *State) appendBatch(b *Broker, r *Replica, batch partlog.Batch) {
 	}
 	segments := len(r.Log.Sealed)
 	r.Log.Append(batch, props.SegmentBytes)
+	if s.mutant(StableTooFar) {
+		r.Log.Transactions.Open = nil
+	}
 	b.Costs.appended(&batch, len(r.Log.Sealed) > segments)
 	s.touch(b, r)
 	s.storeChanged(b, r)

@@ -121,7 +121,7 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 // Save writes the world as JSON, without Notes.
 func (s *State) Save() ([]byte, error) {
 	c := *s
-	c.Notes, c.Watching, c.Answers, c.Losses = nil, false, nil, nil
+	c.Notes, c.Watching, c.Answers, c.Losses, c.Untold, c.Commits, c.Transitions = nil, false, nil, nil, nil, nil, nil
 	return json.Marshal(&c)
 }
 

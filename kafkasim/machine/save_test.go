@@ -11,7 +11,7 @@ import (
 func TestSaveIsComplete(t *testing.T) {
 	s := &State{}
 	fill(reflect.ValueOf(s).Elem(), 0)
-	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold = nil, false, nil, nil, nil
+	s.Notes, s.Watching, s.Answers, s.Losses, s.Untold, s.Commits, s.Transitions = nil, false, nil, nil, nil, nil, nil
 	got := reload(t, s)
 	if !reflect.DeepEqual(s, got) {
 		t.Error("what was loaded differs from what was saved")

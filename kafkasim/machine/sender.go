@@ -313,14 +313,16 @@ func (s *State) senderDeadline(p *Producer) int64 {
 	at := min(p.orReconnect(s.metadataAt(&p.ClientIO), s.Now), p.blockedUntil())
 	identified := !p.Config.EnableIdempotence || p.ProducerID >= 0
 	if p.transactional() {
-		at = min(at, p.txnDeadline(s.Now))
+		at, identified = min(at, p.txnDeadline(s.Now)), p.mayBatch()
 	} else if !identified && !p.Asked {
 		at = min(at, p.orReconnect(p.AskAt, s.Now))
 	}
 	expiry := p.Config.DeliveryTimeoutMs * ms
 	for i := range p.Conns {
 		c := &p.Conns[i]
-		at = min(at, p.overdueAt(c))
+		if at = min(at, p.overdueAt(c)); p.transactional() && !identified {
+			continue // nothing expires meanwhile
+		}
 		for _, r := range c.InFlight {
 			for _, slot := range r.Batches {
 				if b := &p.Live[slot]; b.Status == batchInFlight {

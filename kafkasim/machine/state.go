@@ -51,6 +51,8 @@ type State struct {
 	Untold   []Untold
 	Commits  []CommitAnswer // of offsets that coordinators have told of
 
+	Transitions []Transition // of transactional ids
+
 	// Notes is what the last Step or Apply did, for whoever records a trace. The owner of the State
 	// takes it after every call (TakeNotes); it is empty in a clone and not part of the hash.
 	Notes []Note

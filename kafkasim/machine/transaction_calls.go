@@ -17,16 +17,16 @@ type TxnReturn struct {
 	State        TxnClientState
 }
 
-// asyncCall notes that a call was made and returns its number; -1 for one that was refused.
-func (s *State) asyncCall(p *Producer, refused Code) int32 {
-	if refused != NONE {
-		return -1
+// mayBeAsync is the result of a call. One that nobody waits for gets a number, unless it was refused.
+func (s *State) mayBeAsync(p *Producer, async bool, refused Code) Result {
+	if !async || refused != NONE {
+		return Result{ID: -1, Error: refused}
 	}
 	n := int32(len(p.App.Returned))
 	if p.App.Pending = true; !p.Txn.Waits() {
 		s.callReturns(p)
 	}
-	return n
+	return Result{ID: n}
 }
 
 // Has tells whether there was a call with this number.

@@ -74,9 +74,11 @@ func (s *State) transactionWritten(b *Broker, x *CoordinatorShard, w Transaction
 		case t == nil:
 			code = NOT_COORDINATOR
 		case code == NONE && w.Purpose == TxnExpire:
+			s.transitioned(x, t, &w.Next)
 			x.forget(w.Next.ID)
 			s.noteTransaction(b, &w.Next)
 		case code == NONE:
+			s.transitioned(x, t, &w.Next)
 			*t = w.Next
 			s.noteTransaction(b, t)
 			s.watchTransactions(b, t)

@@ -141,7 +141,10 @@ func (t *TransactionManager) refusal() Code {
 }
 
 // InitTransactions is initTransactions(). It ends when the state is READY; a call that was given up can be repeated.
-type InitTransactions struct{ Producer int32 }
+type InitTransactions struct {
+	Producer int32
+	Async    bool // as EndTransaction's
+}
 
 // BeginTransaction is beginTransaction(): nothing is sent (T-26).
 type BeginTransaction struct{ Producer int32 }
@@ -165,7 +168,7 @@ func (t *TransactionManager) Waits() bool {
 // initTransactions begins to get a producer id (T-10, T-16).
 func (s *State) initTransactions(p *Producer) Code {
 	t := &p.Txn
-	switch {
+	switch s.overdueCall(p); {
 	case t.State == TxnUninitialized:
 		t.called(CallInit, s.Now)
 		s.setTxnState(p, TxnInitializing, NONE)
@@ -294,7 +297,13 @@ func (s *State) runTransactions(p *Producer) bool {
 	if !t.Busy && s.Now >= t.RetryAt {
 		s.nextTxnRequest(p)
 	}
-	return p.ProducerID >= 0 && !t.Busy && !t.Init
+	return p.mayBatch()
+}
+
+// mayBatch tells whether batches may be sent, and expire: not while a request about the transaction is in flight.
+func (p *Producer) mayBatch() bool {
+	t := &p.Txn
+	return p.ProducerID >= 0 && !t.Busy && !t.Init && t.State != TxnFatalError
 }
 
 // dropQueued fails the batches that wait: those that were never sent, or all.

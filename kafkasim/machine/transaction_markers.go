@@ -207,7 +207,8 @@ func (s *State) completeWritten(b *Broker, x *CoordinatorShard, w *TransactionWr
 // transactionsLoaded goes on with what the coordinator before had decided (T-31), and looks after the rest.
 func (s *State) transactionsLoaded(b *Broker, x *CoordinatorShard) {
 	for i := range x.Transactions {
-		if t := &x.Transactions[i]; t.State.Prepared() {
+		t := &x.Transactions[i]
+		if s.transitioned(x, t, t); t.State.Prepared() {
 			s.sendTxnMarkers(b, x, t)
 		} else {
 			s.watchTransactions(b, t)

@@ -93,7 +93,7 @@ func (s *State) offsetsAnswered(p *Producer, answer Payload) bool {
 			return true
 		}
 		t.Offsets = nil
-		s.callReturns(p)
+		s.offsetsReturn(p)
 	default:
 		return false
 	}
@@ -109,11 +109,18 @@ func (s *State) offsetsRefused(p *Producer, code Code) {
 		return
 	}
 	t.Offsets, t.Failed = nil, fencedAs(code)
-	s.callReturns(p)
+	s.offsetsReturn(p)
 	if code = fencedAs(code); code == PRODUCER_FENCED || code == INVALID_TXN_STATE {
 		s.txnFatal(p, code)
 	} else {
 		s.txnFailed(p, code)
+	}
+}
+
+// offsetsReturn ends the call, unless it has thrown TimeoutException and the application has called something else.
+func (s *State) offsetsReturn(p *Producer) {
+	if p.Txn.Call == CallOffsets {
+		s.callReturns(p)
 	}
 }
 
@@ -127,7 +134,7 @@ func (s *State) offsetsLost(p *Producer, asked Payload) {
 // onTxnOffsetCommitAsked lets the group's coordinator ask the transaction's first (T-21, T-25).
 func (s *State) onTxnOffsetCommitAsked(b *Broker, e Event, m TxnOffsetCommitRequest) {
 	x, code := s.groupShard(b, m.Group)
-	unasked := s.mutant(AppendsUnasked) || s.transactionsV1() && (!s.World.Broker.Transactions.VerifyPartitions || s.World.Rules.Without(VerifyTransactions))
+	unasked := s.mutant(AppendsUnasked) || s.mayHang()
 	if code != NONE || unasked || ongoing(b.replica(x.TP), m.ProducerID, m.ProducerEpoch) {
 		s.onTxnOffsetCommit(b, e, m) // which refuses it, or takes it
 		return

@@ -40,7 +40,7 @@ func (c *txnChaos) newProducer(id string) {
 		c.t.Fatal(problem.Text)
 	}
 	res := c.Apply(NewProducer{Name: fmt.Sprint("p", len(c.Producers)), Props: props})
-	c.apply(InitTransactions{res.ID})
+	c.apply(InitTransactions{Producer: res.ID})
 	c.open = append(c.open, -1)
 }
 

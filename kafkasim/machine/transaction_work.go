@@ -81,6 +81,9 @@ func (s *State) workTransactions(p *Producer, w TxnWork) {
 func (s *State) goOnTransacting(p *Producer) {
 	a, t := &p.App, &p.Txn
 	for a.On && p.Status == ProducerRunning && !t.Waits() {
+		if s.GaveUp(p.Index) {
+			t.CalledAt = s.Now // it calls the same again, and finds it done (T-16)
+		}
 		switch t.State {
 		case TxnUninitialized:
 			s.initTransactions(p)

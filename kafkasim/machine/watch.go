@@ -2,12 +2,13 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"kafkalab/kafkasim/partlog"
 )
 
 // Watch looks at a world after every event and says which invariants of replication it broke:
-// those of one moment, and those about a change (3, 8, 11, 13 to 15, 17, 18, 22, 24).
+// those of one moment, and those about a change (3, 8, 11, 13 to 15, 17, 18, 22, 24, 32).
 //
 // It looks only at what an event may have touched: the replicas of the broker that got it, the metadata
 // records that were written, the answers that producers got, the records that a consumer was given. What was
@@ -19,6 +20,7 @@ type Watch struct {
 	marks   [][]replicaMark // by broker, in the order of Broker.Replicas
 	quorum  quorumWatch
 	grouped groupsWatch
+	txns    transactionsWatch
 	acked   int    // entries of Truth.Acked looked at
 	stirred int64  // µs: the last command, or change of the metadata
 	event   *Event // nil for a command
@@ -67,7 +69,9 @@ type replicaMark struct {
 	isr            int
 	aligned        int32 // the epoch in which it has had an undiverged answer from its leader, -1 for none
 	remotes        []remoteMark
-	untold         int64 // the high watermark that came with word of where the logs part, plus 1
+	untold         int64          // the high watermark that came with word of where the logs part, plus 1
+	known          []producerMark // of producers that have written transactions, by id
+	open           []int64        // first offsets of the transactions that are open
 }
 
 // remoteMark is what a leader has last credited a follower with.
@@ -87,6 +91,7 @@ func NewWatch(s *State) *Watch {
 		for j := range s.Brokers[i].Replicas {
 			r := &s.Brokers[i].Replicas[j]
 			w.marks[i][j].set(r)
+			w.marks[i][j].reread(&r.Log, r.Log.End)
 			p := &w.parts[s.ordinal(r.TP)]
 			p.told = max(p.told, r.Log.HighWatermark, r.Checkpoint)
 			if r.Role == Leader && s.clean(r.TP) {
@@ -108,7 +113,7 @@ func (w *Watch) Clone(s *State) *Watch {
 	s.Watching = true
 	c := *w
 	c.image = w.image.clone()
-	c.quorum, c.grouped = w.quorum.clone(), w.grouped.clone()
+	c.quorum, c.grouped, c.txns = w.quorum.clone(), w.grouped.clone(), w.txns.clone()
 	c.parts = append([]partitionWatch(nil), w.parts...)
 	for i := range c.parts {
 		p := &c.parts[i]
@@ -118,7 +123,8 @@ func (w *Watch) Clone(s *State) *Watch {
 	for i := range w.marks {
 		c.marks[i] = append([]replicaMark(nil), w.marks[i]...)
 		for j := range c.marks[i] {
-			c.marks[i][j].remotes = append([]remoteMark(nil), c.marks[i][j].remotes...)
+			m := &c.marks[i][j]
+			m.remotes, m.known, m.open = slices.Clone(m.remotes), slices.Clone(m.known), slices.Clone(m.open)
 		}
 	}
 	c.s, c.event, c.found = nil, nil, nil
@@ -169,6 +175,7 @@ func (w *Watch) begin(s *State, e *Event) {
 	w.s, w.event, w.found = s, e, w.found[:0]
 	w.grow(s)
 	w.newRecords()
+	w.transitions()
 }
 
 func (w *Watch) end() {
@@ -238,6 +245,7 @@ func (m *replicaMark) set(r *Replica) {
 	*m = replicaMark{
 		tp: r.TP, role: r.Role, epoch: r.LeaderEpoch, partitionEpoch: r.PartitionEpoch, change: r.Change.Kind, starts: len(r.Log.Epochs),
 		hw: r.Log.HighWatermark, logStart: r.Log.LogStart, end: r.Log.End, isr: len(r.ISR), aligned: aligned, remotes: remotes, untold: untold,
+		known: m.known, open: m.open,
 	}
 }
 

@@ -42,9 +42,13 @@ func (w *Watch) replica(b *Broker, r *Replica, m *replicaMark) {
 	if m.role == Offline && r.Role != Offline {
 		from = max(l.LogStart, l.End-tail)
 	}
-	if from < l.End {
-		w.appended(b, r, max(from, l.LogStart))
+	if l.End < m.end || m.role == Offline && r.Role != Offline || w.event == nil && (l.End != m.end || r.LeaderEpoch != m.epoch) {
+		m.reread(l, from)
 	}
+	if from < l.End {
+		w.appended(b, r, m, max(from, l.LogStart))
+	}
+	w.stable(b, r, m)
 	if r.Role == Leader {
 		w.leader(b, r, m)
 	}
@@ -89,8 +93,8 @@ func (w *Watch) epochs(b *Broker, r *Replica, m *replicaMark) {
 	}
 }
 
-// appended looks at the batches from an offset on: invariants 6, 7, 18 and 23.
-func (w *Watch) appended(b *Broker, r *Replica, from int64) {
+// appended looks at the batches from an offset on: invariants 6, 7, 18, 23 and 30 to 33.
+func (w *Watch) appended(b *Broker, r *Replica, m *replicaMark, from int64) {
 	l := &r.Log
 	last := int32(-1)
 	if before := l.BatchAt(from - 1); before != nil {
@@ -106,8 +110,16 @@ func (w *Watch) appended(b *Broker, r *Replica, from int64) {
 		last = x.LeaderEpoch
 		w.matching(b, r, x)
 		w.sequence(b, r, x)
+		if x.Transactional || x.Control {
+			w.transactional(b, r, m, x)
+		}
 		return true
 	})
+	if w.event != nil {
+		if _, several := w.event.Payload.(AddPartitionsToTxnResponse); several {
+			return // one request goes on, and another is told so for its coordinator (T-24)
+		}
+	}
 	for i := range w.s.Answers {
 		if a := &w.s.Answers[i]; a.Broker == b.ID && a.TP == r.TP && a.Error == NOT_ENOUGH_REPLICAS && r.Role == Leader && w.event != nil {
 			w.broken(18, "%s: leader %d refused a batch for too few replicas and appended it, LEO %d", w.name(r.TP), b.ID, l.End)
