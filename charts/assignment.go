@@ -42,19 +42,7 @@ func groupOf(now *view.Cluster, names []string) *view.Group {
 	for i := range now.Groups {
 		known = append(known, now.Groups[i].ID)
 	}
-	switch {
-	case len(known) == 0:
-		wrong("charts.Assignment: this cluster has no consumer groups yet; let a consumer with a group.id Subscribe and Poll")
-	case len(names) > 1:
-		wrong("charts.Assignment: %d groups; want one", len(names))
-	case len(names) == 0 && len(known) > 1:
-		wrong("charts.Assignment: which group? This cluster has %s", listing(quoted(known)))
-	case len(names) == 1 && !slices.Contains(known, names[0]):
-		unknown("Assignment", "group", names[0], known)
-	case len(names) == 1:
-		return &now.Groups[slices.Index(known, names[0])]
-	}
-	return &now.Groups[0]
+	return &now.Groups[oneOf("Assignment", "group", "groups", "this cluster has no consumer groups yet; let a consumer with a group.id Subscribe and Poll", known, names)]
 }
 
 // assignment is the picture in the making.

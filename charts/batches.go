@@ -49,19 +49,7 @@ func producerOf(now *view.Cluster, names []string) *view.Producer {
 	for i := range now.Producers {
 		known = append(known, now.Producers[i].ID)
 	}
-	switch {
-	case len(known) == 0:
-		wrong("charts.Batches: this cluster has no producers yet; make one with NewProducer")
-	case len(names) > 1:
-		wrong("charts.Batches: %d producers; want one", len(names))
-	case len(names) == 0 && len(known) > 1:
-		wrong("charts.Batches: which producer? This cluster has %s", listing(quoted(known)))
-	case len(names) == 1 && !slices.Contains(known, names[0]):
-		unknown("Batches", "producer", names[0], known)
-	case len(names) == 1:
-		return &now.Producers[slices.Index(known, names[0])]
-	}
-	return &now.Producers[0]
+	return &now.Producers[oneOf("Batches", "producer", "producers", "this cluster has no producers yet; make one with NewProducer", known, names)]
 }
 
 type batchPicture struct {

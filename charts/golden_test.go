@@ -65,6 +65,7 @@ func pictures() map[string]*Picture {
 		"throughput":     Throughput(w).WithID("throughput-sample"),
 		"latency":        Latency(w).WithID("latency-sample"),
 		"assignment":     Assignment(grouped()).WithID("assignment-sample"),
+		"share-group":    ShareGroup(shared()).WithID("share-group-sample"),
 		"transaction":    Transaction(grouped()).WithID("transaction-sample"),
 		"compare":        Compare(w, leaderCrash(30)).WithID("compare-sample"),
 	}

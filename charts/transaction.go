@@ -38,19 +38,8 @@ func txnOf(now *view.Cluster, names []string) *view.Transaction {
 	for i := range now.Txns {
 		known = append(known, now.Txns[i].ID)
 	}
-	switch {
-	case len(known) == 0:
-		wrong("charts.Transaction: no coordinator knows a transactional id yet; make a producer with kafkasim.Config{\"transactional.id\": \"…\"} and let it Begin")
-	case len(names) > 1:
-		wrong("charts.Transaction: %d ids; want one", len(names))
-	case len(names) == 0 && len(known) > 1:
-		wrong("charts.Transaction: which one? This cluster has %s", listing(quoted(known)))
-	case len(names) == 1 && !slices.Contains(known, names[0]):
-		unknown("Transaction", "transactional id", names[0], known)
-	case len(names) == 1:
-		return &now.Txns[slices.Index(known, names[0])]
-	}
-	return &now.Txns[0]
+	const none = "no coordinator knows a transactional id yet; make a producer with kafkasim.Config{\"transactional.id\": \"…\"} and let it Begin"
+	return &now.Txns[oneOf("Transaction", "transactional id", "ids", none, known, names)]
 }
 
 type txnPicture struct {

@@ -119,3 +119,21 @@ func distance(a, b string) int {
 	}
 	return row[len(t)]
 }
+
+// oneOf is the place of the one that is meant among those that there are: the named one, or the only one when none is
+// named. none says what to do when there is none.
+func oneOf(where, what, whats, none string, known, names []string) int {
+	switch {
+	case len(known) == 0:
+		wrong("charts.%s: %s", where, none)
+	case len(names) > 1:
+		wrong("charts.%s: %d %s; want one", where, len(names), whats)
+	case len(names) == 0 && len(known) > 1:
+		wrong("charts.%s: which %s? This cluster has %s", where, what, listing(quoted(known)))
+	case len(names) == 1 && !slices.Contains(known, names[0]):
+		unknown(where, what, names[0], known)
+	case len(names) == 1:
+		return slices.Index(known, names[0])
+	}
+	return 0
+}

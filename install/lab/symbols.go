@@ -396,6 +396,7 @@ func symbols3() map[string]reflect.Value {
 		"Series":          reflect.ValueOf((*p3.Series)(nil)),
 		"SetDisplay":      reflect.ValueOf(p3.SetDisplay),
 		"Shape":           reflect.ValueOf((*p3.Shape)(nil)),
+		"ShareGroup":      reflect.ValueOf(p3.ShareGroup),
 		"Show":            reflect.ValueOf(p3.Show),
 		"Still":           reflect.ValueOf(p3.Still),
 		"Throughput":      reflect.ValueOf(p3.Throughput),

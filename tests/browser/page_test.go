@@ -58,7 +58,7 @@ func samples(t *testing.T, names ...string) []sample {
 }
 
 var everySample = []string{"cluster", "replay", "high-watermark", "isr-size", "lag", "page", "log", "messages", "quorum", "compare",
-	"segments", "batches", "assignment", "transaction", "throughput", "latency"}
+	"segments", "batches", "assignment", "transaction", "share-group", "throughput", "latency"}
 
 // stillPNG is a picture that nobody takes for a drawn chart.
 func stillPNG() string {
@@ -329,7 +329,7 @@ func TestFiveHundredUpdatesLeakNothing(t *testing.T) {
 // another, whatever the names are.
 func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 	var pictures []any
-	for _, name := range []string{"cluster", "replay", "widget", "quorum-cluster", "log", "messages", "segments", "quorum", "batches", "page", "widget-steps", "assignment", "transaction"} {
+	for _, name := range []string{"cluster", "replay", "widget", "quorum-cluster", "log", "messages", "segments", "quorum", "batches", "page", "widget-steps", "assignment", "transaction", "share-group"} {
 		data, err := os.ReadFile(golden + name + ".json")
 		if err != nil {
 			t.Fatal(err)
@@ -345,7 +345,7 @@ func TestTheLivePictureIsTheGoldenOne(t *testing.T) {
 		pictures = append(pictures, map[string]any{"name": name, "svg": string(svg), "chart": envelope})
 	}
 	var named []any
-	for _, name := range []string{"compare", "high-watermark", "isr-size", "lag", "latency", "throughput", "assignment", "transaction"} {
+	for _, name := range []string{"compare", "high-watermark", "isr-size", "lag", "latency", "throughput", "assignment", "transaction", "share-group"} {
 		named = append(named, map[string]any{"name": name, "chart": samples(t, name)[0].envelope})
 	}
 	for name, p := range worlds.LongNamed() {

@@ -290,6 +290,36 @@ func TestAssignmentHasTheViewsNumbers(t *testing.T) {
 	}
 }
 
+func TestShareGroupHasTheViewsNumbers(t *testing.T) {
+	c := sharing()
+	g := c.View().ShareGroups[0]
+	shapes := last(t, charts.ShareGroup(c))
+	var got, want []string
+	for _, m := range tips(shapes, `^offset (\d+): ([A-Z]\w+)(?: by (\S+))?, delivered (\d+) times?`) {
+		got = append(got, strings.Join(m[1:], " "))
+	}
+	seen := map[string]bool{}
+	for _, p := range g.Partitions {
+		says(t, "share group", shapes, fmt.Sprintf("start %d · end %d · high watermark %d", p.Start, p.End, p.HighWatermark), 1)
+		for _, r := range p.Records {
+			want = append(want, fmt.Sprintf("%d %s %s %d", r.Offset, r.State, r.Member, r.DeliveryCount))
+			seen[fmt.Sprint(r.State, r.DeliveryCount)] = true
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) || !seen["Acquired1"] || !seen["Acquired2"] || !seen["Acknowledged1"] || !seen["Archived1"] {
+		t.Errorf("records are %v\nthe view has %v", got, want)
+	}
+	for _, m := range g.Members {
+		n := 0
+		for i := range g.Partitions {
+			n += g.Partitions[i].Acquired(m.ClientID)
+		}
+		says(t, "share group", shapes, fmt.Sprintf("%s: %d acquired, 1 partition", m.ClientID, n), 1)
+	}
+}
+
 func TestTransactionHasTheViewsNumbers(t *testing.T) {
 	c := transactions()
 	now := c.View()

@@ -64,6 +64,7 @@ func everyPicture() []drawn {
 	add("page-crowded", charts.Page(many))
 	add("widget-crowded", charts.Widget(many))
 	add("assignment-normal", charts.Assignment(scaling()))
+	add("share-group-normal", charts.ShareGroup(sharing()))
 	add("transaction-normal", charts.Transaction(transactions()))
 	add("replay-group", charts.Replay(scaling()))
 	crash := leaderCrash()

@@ -223,3 +223,27 @@ func reconciling() *kafkasim.Cluster {
 	}
 	return c
 }
+
+// sharing is a share group of two: one holds records, and has accepted, released and rejected others.
+func sharing() *kafkasim.Cluster {
+	c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: 5})
+	c.CreateTopic("jobs", 2, 3, nil)
+	c.ShareGroup("workers").Alter(kafkasim.Config{"share.auto.offset.reset": "earliest"})
+	p := c.NewProducer("app", nil)
+	var all []*kafkasim.ShareConsumer
+	for _, id := range []string{"w1", "w2"} {
+		all = append(all, c.NewShareConsumer(id, kafkasim.Config{"group.id": "workers", "share.acknowledgement.mode": "explicit", "max.poll.records": 4}).Subscribe("jobs"))
+	}
+	for i := range 14 {
+		p.Send("jobs", fmt.Sprintf("job-%d", i%5), fmt.Sprint(i))
+	}
+	c.RunFor(time.Second)
+	for i, r := range all[0].Poll(20 * time.Second).Records {
+		all[0].Acknowledge(r, []string{"release", "accept", "reject", "release"}[i%4])
+	}
+	all[0].Commit()
+	c.RunFor(50 * time.Millisecond)
+	all[1].Poll(20 * time.Second)
+	all[0].Poll(20 * time.Second) // what was released comes again
+	return c
+}
