@@ -56,13 +56,7 @@ func (s *State) sendFetch(c *Consumer, k *Connection, parts []FetchPart) {
 	if h.full() {
 		h.begin(parts)
 	} else {
-		named = nil
-		for _, p := range slices.Clone(h.Parts) {
-			if !slices.ContainsFunc(parts, func(x FetchPart) bool { return x.TP == p.TP }) {
-				h.forget(p.TP)
-				forgotten = append(forgotten, p.TP)
-			}
-		}
+		named, forgotten = nil, h.forgetOthers(parts)
 		for i := range parts {
 			if h.ask(&parts[i]) {
 				named = append(named, parts[i])

@@ -211,11 +211,15 @@ func (s *State) groupDeadline(c *Consumer) int64 {
 		}
 	}
 	for i := range m.Commits {
-		if o := &m.Commits[i]; !o.Sent {
+		o := &m.Commits[i]
+		if o.Done {
+			continue
+		}
+		if !o.Sent {
 			at = min(at, max(o.RetryAt, c.Second.RetryAt))
 		}
-		if m.Commits[i].Until != 0 {
-			at = min(at, m.Commits[i].Until)
+		if o.Until != 0 {
+			at = min(at, o.Until)
 		}
 	}
 	if m.Closing {

@@ -63,6 +63,27 @@ func (h *SessionHandler) forget(tp TopicPartition) bool {
 	return found
 }
 
+// forgetOthers drops all partitions but these, and tells which. Nearly always there are none, which a look at each tells.
+func (h *SessionHandler) forgetOthers(parts []FetchPart) []TopicPartition {
+	known := 0
+	for i := range parts {
+		if _, found := h.part(parts[i].TP); found {
+			known++
+		}
+	}
+	if known == len(h.Parts) {
+		return nil
+	}
+	var forgotten []TopicPartition
+	for _, p := range slices.Clone(h.Parts) {
+		if !slices.ContainsFunc(parts, func(x FetchPart) bool { return x.TP == p.TP }) {
+			h.forget(p.TP)
+			forgotten = append(forgotten, p.TP)
+		}
+	}
+	return forgotten
+}
+
 // answered goes on by an answer, and tells whether it can be used.
 func (h *SessionHandler) answered(m *FetchResponse) bool {
 	switch {
