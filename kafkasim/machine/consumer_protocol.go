@@ -290,12 +290,12 @@ func (s *State) protocolRefused(c *Consumer, r *ConsumerGroupHeartbeatRequest, w
 		m.HeartbeatAt = s.Now // as soon as there is a coordinator again
 		s.coordinatorLost(c)
 	case COORDINATOR_LOAD_IN_PROGRESS, REQUEST_TIMED_OUT, NETWORK_EXCEPTION:
-	case FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND:
+	case FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID:
 		if m.beatsProtocol() {
 			m.Generation, m.State, m.New.Phase = -1, MemberUnjoined, PhaseFenced
 			m.JoinAt = s.Now
 		}
-	default: // UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, …
+	default: // UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, GROUP_ID_NOT_FOUND, UNSUPPORTED_ASSIGNOR, INVALID_REGULAR_EXPRESSION, …
 		m.Fatal = why
 		m.Generation, m.State = -1, MemberUnjoined
 	}

@@ -32,9 +32,9 @@ func TestSwitchTable(t *testing.T) {
 func TestSwitchesByVersion(t *testing.T) {
 	for version, want := range map[string]string{
 		"4.4": "emptied.group.stays", "4.3": "", "4.1": "fence.takes.new.id group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one",
-		"4.0": "last.known.leader.alive fence.takes.new.id rejoin.keeps.epoch group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one eligible.leader.replicas",
-		"3.9": "higher.epoch.dropped fetch.answer.epoch pre.vote transactions.v2 last.known.leader.alive fence.takes.new.id consumer.protocol rejoin.keeps.epoch group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one eligible.leader.replicas",
-		"3.6": "strict.min.isr min.isr.capped leader.hints retry.backoff.exponential higher.epoch.dropped fetch.answer.epoch pre.vote transactions.v2 last.known.leader.alive fence.takes.new.id consumer.protocol rejoin.keeps.epoch group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one eligible.leader.replicas",
+		"4.0": "last.known.leader.alive fence.takes.new.id rejoin.keeps.epoch group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one uniform.keeps.extras eligible.leader.replicas",
+		"3.9": "higher.epoch.dropped fetch.answer.epoch pre.vote transactions.v2 last.known.leader.alive fence.takes.new.id consumer.protocol rejoin.keeps.epoch group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one uniform.keeps.extras eligible.leader.replicas",
+		"3.6": "strict.min.isr min.isr.capped leader.hints retry.backoff.exponential higher.epoch.dropped fetch.answer.epoch pre.vote transactions.v2 last.known.leader.alive fence.takes.new.id consumer.protocol rejoin.keeps.epoch group.epoch.from.one assignment.interval late.commits share.release.counts share.epoch.from.one uniform.keeps.extras eligible.leader.replicas",
 	} {
 		v, _ := config.ParseVersion(version)
 		var w World

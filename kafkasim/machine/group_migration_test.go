@@ -109,3 +109,16 @@ func TestMigrationChaos(t *testing.T) {
 		x.live(t)
 	}
 }
+
+// where the coordinator does not let a group with classic members change its protocol, a member with the consumer
+// protocol hears GROUP_ID_NOT_FOUND, which is fatal for it.
+func TestMigrationDisabledIsFatal(t *testing.T) {
+	g := newGroups(t, atOnce, func(w *World) { w.Broker.ConsumerGroups.Migration.Policy = config.MigrationDowngrade })
+	g.spread("orders", 2)
+	c := g.member("c", []string{"orders"})
+	g.runUntil(60_000*ms, "a classic group", func() bool { return len(g.Consumers[c].Parts) == 2 })
+	n := g.member("n", []string{"orders"}, protocol848)
+	g.runUntil(10_000*ms, "n is refused", func() bool { return g.Consumers[n].Group.Fatal == GROUP_ID_NOT_FOUND })
+	g.run(10_000 * ms)
+	g.expect("the classic group", []any{g.group().State, g.group().Consumer.On, len(g.Consumers[c].Parts)}, []any{GroupStable, false, 2})
+}
