@@ -54,7 +54,10 @@ func (g *ShareGroup) ResetOffsets(topic, to string) *ShareOffsetReset {
 
 // String is the plan as the tool prints it.
 func (r *ShareOffsetReset) String() string {
-	plan := OffsetReset{Group: r.Group, Error: r.Error}
+	if r.Error != "" {
+		return "\nError: " + r.Error
+	}
+	plan := OffsetReset{Group: r.Group}
 	for p, offset := range r.New {
 		plan.Offsets = append(plan.Offsets, NewOffset{r.Topic, p, offset})
 	}
