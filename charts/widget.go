@@ -21,7 +21,7 @@ const (
 func Widget(src view.Source) *Picture {
 	s := playStage("Widget", "step", src, func(t *view.Trace) string {
 		if n := len(t.Partitions); n > 1 {
-			return fmt.Sprintf("%s (of %d partitions; the counters are of all)", shorten(nameOf(t, 0), 28), n)
+			return fmt.Sprintf("%s (of %d; counters of all)", shorten(nameOf(t, 0), 22), n)
 		}
 		return "One partition"
 	}, func(s *stage) float64 { return s.widget(&s.b.partitions[0]) })

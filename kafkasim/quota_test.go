@@ -205,3 +205,15 @@ func usage(do func()) (err error) {
 	do()
 	return nil
 }
+
+// The administrator's client has a client id too, and may be over its quota.
+func TestQuotaOfTheAdministrator(t *testing.T) {
+	c := New(World{Brokers: 1, Seed: 1})
+	c.CreateTopic("t", 1, 1, nil)
+	c.AlterQuota("client-id=<default>", Config{"producer_byte_rate": 1000})
+	c.NewProducer("p", nil).Send("t", "k", "v")
+	c.RunFor(time.Second)
+	if d := c.DeleteRecords("t", 0, 1).Wait(time.Minute); d.Failure() != "" {
+		t.Error(d)
+	}
+}

@@ -209,7 +209,7 @@ func (w *shape) config() World {
 	w.group.config(w, conf)
 	w.txnConfig(conf)
 	return World{Brokers: w.brokers, Seed: uint64(w.seed), Config: conf, Latency: ms(w.latency), Controllers: w.controllers,
-		LogDirs: w.dirs, Kafka: w.kafka, Switches: switches}
+		LogDirs: w.dirs, Kafka: w.kafka, Switches: switches, Racks: w.group.names(w.brokers)}
 }
 
 func (w *shape) topic() Config {

@@ -192,6 +192,18 @@ func (m *Metadata) hint(tp TopicPartition, leader NodeID, epoch int32) bool {
 	return true
 }
 
+// seen notes that a partition has had a leader epoch, as a committed offset or an answer about offsets says. Who is known to
+// lead it in an earlier one leads no more: nobody does until an answer has a leader of that epoch or a newer one
+// (Metadata.updateLastSeenEpochIfNewer, KIP-320).
+func (m *Metadata) seen(topic string, partition, epoch int32) {
+	p := m.part(m.topic(topic), partition)
+	if p == nil || epoch <= p.LeaderEpoch {
+		return
+	}
+	p.Leader, p.LeaderEpoch = NoNode, epoch
+	m.Requested, m.Equivalent = true, 0
+}
+
 // asksMetadata tells whether an error means that the client's metadata is wrong: Kafka's
 // InvalidMetadataException and its subclasses.
 func (c Code) asksMetadata() bool {

@@ -58,7 +58,10 @@ const ProbeClientID = "probe"
 
 // clientID is what a client calls itself in its requests.
 func (s *State) clientID(n NodeID) string {
-	if n >= FirstProbe {
+	switch {
+	case n == AdminNode:
+		return AdminClientID
+	case n >= FirstProbe:
 		return ProbeClientID
 	}
 	return s.client(n).Name

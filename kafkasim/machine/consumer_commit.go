@@ -278,12 +278,17 @@ func (s *State) askOffsets(c *Consumer) bool {
 	case m.Coordinator == NoNode:
 		s.findCoordinator(c)
 	default:
-		m.Asking = s.askCoordinator(c, OffsetFetchRequest{Group: c.Config.Member.GroupID, Parts: parts, RequireStable: true})
+		r := OffsetFetchRequest{Group: c.Config.Member.GroupID, Parts: parts, RequireStable: true}
+		if m.On && c.protocol848() && m.Generation > 0 {
+			r.Member, r.Epoch = m.ID, m.Generation
+		}
+		m.Asking = s.askCoordinator(c, r)
 	}
 	return true
 }
 
-// offsetsFetched begins partitions at their committed offsets; without one the reset policy says where (C-31).
+// offsetsFetched begins partitions at their committed offsets; without one the reset policy says where (C-31). An error says
+// nothing about offsets: it is asked again, after STALE_MEMBER_EPOCH with the epoch that the member has by then.
 func (s *State) offsetsFetched(c *Consumer, r OffsetFetchRequest, a *OffsetFetchResponse) {
 	m := &c.Group
 	m.Asking = false
@@ -312,6 +317,9 @@ func (s *State) offsetsFetched(c *Consumer, r OffsetFetchRequest, a *OffsetFetch
 		default:
 			p.Position, p.Epoch, p.State = f.Offset, f.LeaderEpoch, PositionFetching
 			p.Leader, p.LeaderEpoch = NoNode, -1
+			if s.World.Rules.On(PositionValidation) {
+				c.Meta.seen(p.Topic, p.TP.Partition, f.LeaderEpoch)
+			}
 			if f.LeaderEpoch < 0 {
 				c.follow(p)
 			}

@@ -184,7 +184,7 @@ func (c *Consumer) pollGroupAt(now int64) int64 {
 	switch {
 	case c.Config.Member.GroupID == "":
 		return never
-	case c.protocol848() && m.BeforeJoin != 0:
+	case c.protocol848() && m.BeforeJoin != 0 && m.PrepareTo > now:
 		return m.PrepareTo
 	case m.Coordinator == NoNode && !m.Finding:
 		return c.orReconnect(m.FindAt, now)

@@ -145,6 +145,9 @@ func (s *State) listed(c *Consumer, r ListOffsetsRequest, a *ListOffsetsResponse
 		}
 		p.Asked = false
 		p.Position, p.Epoch, p.State = res.Offset, res.LeaderEpoch, PositionFetching
+		if s.World.Rules.On(PositionValidation) {
+			c.Meta.seen(p.Topic, p.TP.Partition, res.LeaderEpoch)
+		}
 		s.notePosition(c, p)
 	}
 }

@@ -140,6 +140,10 @@ func (s *State) reconcileProtocol(c *Consumer) {
 		}
 	}
 	if len(gone)+len(added) == 0 && m.New.Began && !m.New.Ready {
+		m.PrepareTo, m.BeforeJoin = 0, 0 // a target before this one may have begun to take something away
+		for i := range c.Parts {
+			c.Parts[i].Revoking = false
+		}
 		m.New.Phase, m.HeartbeatAt = PhaseAcknowledging, s.Now
 		return
 	}

@@ -78,7 +78,7 @@ func (s *State) encrypts(to NodeID) bool {
 	switch {
 	case to.IsBroker():
 		return s.World.Broker.InterBrokerProtocol == config.SSL
-	case to >= FirstProbe || !to.IsClient():
+	case to >= AdminNode || !to.IsClient():
 		return false
 	}
 	c := s.client(to)

@@ -42,6 +42,22 @@ func (s *State) validateConsumerCommit(c *ConsumerGroup, member string, epoch in
 	return NONE
 }
 
+// validateOffsetFetch says whether a member may ask for offsets: only in the epoch in which its coordinator has it, so that
+// it is told nothing of a partition whose former owner may still commit (ConsumerGroup.validateOffsetFetch).
+func (x *CoordinatorShard) validateOffsetFetch(m *OffsetFetchRequest) Code {
+	g := x.group(m.Group)
+	if m.Member == "" || g == nil || !g.Consumer.On {
+		return NONE
+	}
+	switch p := g.Consumer.member(m.Member); {
+	case p == nil:
+		return UNKNOWN_MEMBER_ID
+	case p.Epoch != m.Epoch:
+		return STALE_MEMBER_EPOCH
+	}
+	return NONE
+}
+
 // groupTombstones are what is written when a group is removed.
 func groupTombstones(g *Group) []partlog.Record {
 	switch {

@@ -299,6 +299,9 @@ func (s *State) groupMarker(b *Broker, tp TopicPartition, id int64, committed bo
 // onOffsetFetch answers from what is replicated (G-90).
 func (s *State) onOffsetFetch(b *Broker, e Event, m OffsetFetchRequest) {
 	x, code := s.groupShard(b, m.Group)
+	if code == NONE {
+		code = x.validateOffsetFetch(&m)
+	}
 	r := OffsetFetchResponse{Error: code}
 	if code == NONE {
 		r.Parts = s.fetchOffsets(b, x, &m)

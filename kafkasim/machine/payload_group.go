@@ -131,6 +131,9 @@ type OffsetFetchRequest struct {
 	Group         string
 	Parts         []NamedPartition
 	RequireStable bool // not while a transaction may change them (T-61)
+	// Member and Epoch are a member's of the consumer protocol; "" for others, and for tools.
+	Member string
+	Epoch  int32
 }
 
 // NamedPartition is a partition by its topic's name.

@@ -5,17 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
 	"image"
 	"image/color"
 	"image/png"
-	"maps"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	gocharts "github.com/go-echarts/go-echarts/v2/charts"
@@ -152,164 +147,6 @@ func TestTheExportedPageStepsFromDiskWithTheNetworkOff(t *testing.T) {
 func TestTheExportedPageIsValidAndForEverybody(t *testing.T) {
 	path, _ := samplePage(t)
 	script(t, "access", map[string]any{"page": fileURL(path)})
-}
-
-// attacks are texts that run something when they are taken for anything but text.
-var attacks = []string{
-	`<img src=x onerror="(globalThis.ran??=[]).push('img')">`,
-	`</script><script>(globalThis.ran??=[]).push('script')</script>`,
-	`<svg onload="(globalThis.ran??=[]).push('svg')"><a xlink:href="javascript:ran=['a']">x</a></svg>`,
-	`{a|<b onmouseover="ran=['rich']">x</b>}`,
-	`javascript:(globalThis.ran??=[]).push('url')`,
-}
-
-// hostileCharts fills every text of the samples with each attack, and adds what the schema must refuse.
-func hostileCharts(t *testing.T) (all []sample, kinds []string) {
-	t.Helper()
-	add := func(name, kind string, envelope map[string]any) {
-		all, kinds = append(all, sample{name, envelope}), append(kinds, kind)
-	}
-	for _, attack := range attacks {
-		for _, s := range samples(t, "high-watermark", "replay", "quorum-cluster", "page") {
-			var spec any
-			json.Unmarshal([]byte(s.envelope["spec"].(string)), &spec)
-			data, _ := json.Marshal(poison(spec, attack, ""))
-			s.envelope["spec"], s.envelope["alt"] = string(data), attack
-			add(s.name+" with "+attack, s.envelope["kind"].(string), s.envelope)
-		}
-	}
-	for _, change := range []string{
-		`"tooltip":{"formatter":"<img src=x onerror=ran=['formatter']>"}`, `"__proto__":{"title":"polluted"}`,
-		`"constructor":{"prototype":{"x":1}}`, `"title":{"toString":"x"}`, `"series":[{"renderItem":"alert(1)"}]`,
-		`"title":["<img src=x onerror=ran=['list']>"]`, `"xMin":"<script>"`, `"panels":"x"`,
-	} {
-		s := samples(t, "lag")[0]
-		s.envelope["spec"] = strings.TrimSuffix(s.envelope["spec"].(string), "}") + "," + change + "}" // the last of two fields wins
-		s.envelope["alt"] = attacks[0]
-		add(change, "png", s.envelope)
-	}
-	for _, envelope := range []string{`null`, `7`, `"x"`, `[]`, `{}`, `{"v":2}`, `{"v":1,"kind":"pie","alt":"<img src=x onerror=ran=['alt']>"}`,
-		`{"__proto__":{"v":1},"alt":{"toString":1}}`} {
-		var v any
-		json.Unmarshal([]byte(envelope), &v)
-		m, ok := v.(map[string]any)
-		if !ok {
-			m = map[string]any{"raw": v}
-		}
-		add(envelope, "png", m)
-	}
-	random := rand.New(rand.NewPCG(1, 2)) // the same charts in every run
-	for _, name := range []string{"high-watermark", "replay", "page", "messages"} {
-		for i := range 12 {
-			s := samples(t, name)[0]
-			var spec any
-			json.Unmarshal([]byte(s.envelope["spec"].(string)), &spec)
-			for range 1 + i%3 {
-				spec = mutate(random, spec)
-			}
-			data, err := json.Marshal(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.envelope["spec"], s.envelope["alt"] = strings.ReplaceAll(string(data), `"POLLUTE"`, `"__proto__"`), attacks[i%len(attacks)]
-			add(fmt.Sprintf("%s, mutation %d", name, i), "?", s.envelope) // drawn or shown as its picture, but never nothing
-		}
-	}
-	return all, kinds
-}
-
-// mutate changes one place of a value: another type, a number out of range, markup, too much of it, a field more.
-func mutate(random *rand.Rand, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		keys := slices.Sorted(maps.Keys(v))
-		if len(keys) == 0 || random.IntN(6) == 0 {
-			v[[]string{"POLLUTE", "constructor", "formatter", "href", "onload", "style"}[random.IntN(6)]] = odd(random)
-			return v
-		}
-		k := keys[random.IntN(len(keys))]
-		v[k] = mutate(random, v[k])
-		return v
-	case []any:
-		if len(v) == 0 || random.IntN(5) == 0 {
-			return odd(random)
-		}
-		i := random.IntN(len(v))
-		v[i] = mutate(random, v[i])
-		return v
-	}
-	return odd(random)
-}
-
-// odd is a value that stands wrong almost everywhere.
-func odd(random *rand.Rand) any {
-	switch random.IntN(9) {
-	case 0:
-		return nil
-	case 1:
-		return -1e300
-	case 2:
-		return map[string]any{"toString": "x", "POLLUTE": map[string]any{"polluted": true}}
-	case 3:
-		return strings.Repeat("x", 400)
-	case 4:
-		return slices.Repeat([]any{0}, 30_000)
-	case 5:
-		return []any{map[string]any{}, nil, "NaN"}
-	case 6:
-		return true
-	case 7:
-		return 0.5
-	}
-	return attacks[random.IntN(len(attacks))]
-}
-
-// poison puts the attack into every free text of a spec; words of the schema's own stay, or it would be
-// refused before anything is drawn.
-func poison(v any, attack, key string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, item := range v {
-			v[k] = poison(item, attack, k)
-		}
-	case []any:
-		for i, item := range v {
-			v[i] = poison(item, attack, key)
-		}
-	case string:
-		switch key {
-		case "line", "tone", "state", "role", "k", "f", "s", "d", "a", "as": // words of the schema's own
-			return v
-		}
-		return attack
-	}
-	return v
-}
-
-func TestHostileChartsRunNothing(t *testing.T) {
-	all, kinds := hostileCharts(t)
-	var page strings.Builder
-	page.WriteString("<!DOCTYPE html><meta charset=utf-8><title>hostile</title>\n")
-	var names []string
-	for _, s := range all {
-		data, err := json.Marshal(s.envelope)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, s.name)
-		page.WriteString(`<div class="host"><script type="application/json">` + string(data) + "</script></div>\n")
-	}
-	page.WriteString("<script>" + assets.ECharts() + "</script><script>" + assets.Script() + "</script>")
-	page.WriteString(`<script>for (const host of document.querySelectorAll(".host")) {
-		const data = JSON.parse(host.textContent);
-		const figure = kafkalabCharts.create(host.appendChild(document.createElement("div")), { loadECharts: async () => kafkalabECharts });
-		figure.update("raw" in data ? data.raw : data, ` + "`" + html.EscapeString(attacks[0]) + "`" + `);
-	}</script>`)
-	path := filepath.Join(t.TempDir(), "hostile.html")
-	if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	script(t, "hostile", map[string]any{"page": fileURL(path), "kinds": kinds, "names": names})
 }
 
 func TestFiveHundredUpdatesLeakNothing(t *testing.T) {

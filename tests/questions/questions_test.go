@@ -58,23 +58,27 @@ func run(t *testing.T, code string) string {
 	return out.String()
 }
 
-// Every question about producers and transactions that scenarios have is there, once, with its answer in words and a cell.
+// Every question that scenarios have is there, once, with its answer in words and a cell.
 func TestEveryQuestionIsAsked(t *testing.T) {
-	text, err := os.ReadFile("testdata/producers.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var asked []string
-	for _, block := range strings.Split(string(text), "\n# Q")[1:] {
-		block = "Q" + block
-		asked = append(asked, regexp.MustCompile(`^Q\d+(, Q\d+)*`).FindString(block))
-		words, cell, _ := strings.Cut(block, "\ncell\n")
-		if len(strings.Split(words, "\n")) < 2 || !strings.Contains(cell, "kafkasim.New(") || !strings.Contains(cell, "\n----\n") {
-			t.Errorf("no answer in words, or no cell with a cluster, below %.40q", block)
+	for file, want := range map[string][]string{
+		"producers": {"Q22", "Q23", "Q25", "Q26", "Q27", "Q29", "Q30", "Q31", "Q33", "Q34", "Q36"},
+		"groups":    {"Q37", "Q39", "Q40", "Q42", "Q43", "Q45", "Q46", "Q48", "Q49", "Q51", "Q53", "Q54"},
+	} {
+		text, err := os.ReadFile("testdata/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	want := []string{"Q22", "Q23", "Q25", "Q26", "Q27", "Q29", "Q30", "Q31", "Q33", "Q34", "Q36"}
-	if !slices.Equal(asked, want) {
-		t.Errorf("asked are %v, want %v", asked, want)
+		var asked []string
+		for _, block := range strings.Split(string(text), "\n# Q")[1:] {
+			block = "Q" + block
+			asked = append(asked, strings.Split(regexp.MustCompile(`^Q\d+(, Q\d+)*`).FindString(block), ", ")...)
+			words, cell, _ := strings.Cut(block, "\ncell\n")
+			if len(strings.Split(words, "\n")) < 2 || !strings.Contains(cell, "kafkasim.New(") || !strings.Contains(cell, "\n----\n") {
+				t.Errorf("no answer in words, or no cell with a cluster, below %.40q", block)
+			}
+		}
+		if !slices.Equal(asked, want) {
+			t.Errorf("%s: asked are %v, want %v", file, asked, want)
+		}
 	}
 }

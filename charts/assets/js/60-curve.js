@@ -394,11 +394,13 @@ function asText(option) {
   return made;
 }
 
-// withoutLinks is a copy in which no title, node or button leads out of the page.
+// withoutLinks is a copy in which no title, node or button leads out of the page, and no picture is fetched.
 function withoutLinks(value) {
   if (Array.isArray(value)) return value.map(withoutLinks);
+  if (typeof value === "string") return /^\s*image:\/\/(?!data:image\/)/i.test(value) ? "circle" : value;
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([key, item]) => !((key === "link" || key === "sublink") && typeof item === "string"));
+  const leads = (key, item) => typeof item === "string" && (key === "link" || key === "sublink" || (key === "image" && !/^data:image\//i.test(item)));
+  const kept = Object.entries(value).filter(([key, item]) => !leads(key, item));
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutLinks(item)]));
 }
 
