@@ -49,7 +49,7 @@ var elsewhere = []machine.Mutant{
 	machine.QuotaLeavesUnmuted, machine.RequestThrottleUnbounded, machine.MutationsUnchecked,
 	machine.ThrottlesInSync,
 	machine.SharesTwice, machine.DeliversForEver, machine.ForgetsAcknowledged, machine.SharesStartJumps, machine.LocksForEver, machine.TakesAnyAck, machine.SharesWithoutLimit,
-	machine.SharesAborted, machine.TakesAnyShareEpoch, machine.KeepsOfTheGone, machine.ReadsWithoutFence, machine.AnyShareLeader, machine.AnyStateEpoch, machine.SkipsUnsettled, machine.KeepsTopicsState,
+	machine.SharesAborted, machine.TakesAnyShareEpoch, machine.KeepsOfTheGone, machine.ReadsWithoutFence, machine.AnyShareLeader, machine.AnyStateEpoch, machine.SkipsUnsettled, machine.KeepsTopicsState, machine.PrunesTooMuch,
 	machine.TakesStaleAnswers,
 	machine.HighWatermarkByCommitted,
 	machine.CreditsFormerLife,

@@ -17,6 +17,8 @@ type ShareGroups struct {
 	StateTopic           InternalTopic
 	UpdatesPerSnapshot   int32 // share.coordinator.snapshot.update.records.per.snapshot
 	WriteTimeoutMs       int64 // share.coordinator.write.timeout.ms
+	PruneIntervalMs      int64 // share.coordinator.state.topic.prune.interval.ms
+	ColdIntervalMs       int64 // share.coordinator.cold.partition.snapshot.interval.ms
 
 	MinRecordLockMs, MaxRecordLockMs                 int64 // group.share.{min,max}.record.lock.duration.ms
 	MinDeliveryLimit, MaxDeliveryLimit               int32 // group.share.{min,max}.delivery.count.limit
@@ -29,7 +31,7 @@ type ShareGroups struct {
 // DefaultShareGroups are Kafka's defaults.
 var DefaultShareGroups = ShareGroups{RecordLockMs: 30000, DeliveryLimit: 5, MaxRecordLocks: 2000, MaxSessions: 2000, HeartbeatIntervalMs: 5000,
 	SessionTimeoutMs: 45000, MaxSize: 200, AssignmentIntervalMs: 1000,
-	StateTopic: InternalTopic{Partitions: 50, ReplicationFactor: 3, MinISR: 2, SegmentBytes: 104857600}, UpdatesPerSnapshot: 500, WriteTimeoutMs: 5000,
+	StateTopic: InternalTopic{Partitions: 50, ReplicationFactor: 3, MinISR: 2, SegmentBytes: 104857600}, UpdatesPerSnapshot: 500, WriteTimeoutMs: 5000, PruneIntervalMs: 300000, ColdIntervalMs: 300000,
 	MinRecordLockMs: 15000, MaxRecordLockMs: 60000, MinDeliveryLimit: 2, MaxDeliveryLimit: 10, LeastRecordLocks: 100, MostRecordLocks: 4000,
 	MinHeartbeatIntervalMs: 5000, MaxHeartbeatIntervalMs: 15000, MinSessionTimeoutMs: 45000, MaxSessionTimeoutMs: 60000,
 	MinAssignmentIntervalMs: 0, MaxAssignmentIntervalMs: 15000}
@@ -87,6 +89,10 @@ func shareModelled() []Property {
 			"How many updates of a share partition's state are written between two snapshots of it."),
 		number("share.coordinator.write.timeout.ms", "5000", "ms", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.WriteTimeoutMs }),
 			"How long the share coordinator waits for the replication of what it writes."),
+		number("share.coordinator.state.topic.prune.interval.ms", "300000", "ms", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.PruneIntervalMs }),
+			"How often what is redundant in __share_group_state is deleted (not in Kafka's documentation)."),
+		number("share.coordinator.cold.partition.snapshot.interval.ms", "300000", "ms", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.ColdIntervalMs }),
+			"After how long a share partition that is not written to gets a snapshot of its own (not in Kafka's documentation)."),
 		number("share.coordinator.state.topic.num.partitions", "50", "", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.StateTopic.Partitions }),
 			"The number of partitions of __share_group_state."),
 		number("share.coordinator.state.topic.replication.factor", "3", "", 1, maxInt, "[1,…]", b(func(c *Broker) any { return &c.Share.StateTopic.ReplicationFactor }),

@@ -231,6 +231,8 @@ func (s *State) brokerTimer(b *Broker, e Event) {
 		s.onShareGroupTimer(b, e, p)
 	case GroupTimer:
 		s.onGroupTimer(b, e, p)
+	case ShareStateTimer:
+		s.onShareStateTimer(b, p)
 	case OffsetExpiryTimer:
 		s.onOffsetExpiry(b, e, p)
 	case CoordinatorLoadTimer:

@@ -174,6 +174,8 @@ func (s *State) loadShard(b *Broker, x *CoordinatorShard) {
 	case GroupCoordinator:
 		s.groupsLoaded(b, x)
 		s.shareGroupsLoaded(b, x)
+	case ShareCoordinator:
+		s.watchShareStates(b, x)
 	}
 }
 

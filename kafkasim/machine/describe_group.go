@@ -88,6 +88,8 @@ func (s *State) describeOffsets(p Payload) (string, bool) {
 		return "OffsetDeleteResponse " + p.Error.String(), true
 	case GroupTimer:
 		return "looks at group " + p.Group, true
+	case ShareStateTimer:
+		return "looks after the log of " + s.PartitionName(p.TP), true
 	case OffsetExpiryTimer:
 		return "looks for old offsets in " + s.PartitionName(p.TP), true
 	}

@@ -169,6 +169,7 @@ const (
 	AnyStateEpoch       // … and what is of an older state
 	SkipsUnsettled      // a window begins behind a record that is not dealt with (H-3)
 	KeepsTopicsState    // a topic's states stay when it is deleted (H-19)
+	PrunesTooMuch       // the share coordinator deletes snapshots that it needs (H-19)
 	mutants             // how many there are
 )
 

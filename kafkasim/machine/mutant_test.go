@@ -102,6 +102,7 @@ var caughtHere = []struct {
 	{AnyStateEpoch, "TestShareStateFencingH19"},
 	{SkipsUnsettled, "TestShareGroupRandom"},
 	{KeepsTopicsState, "TestShareStateDeletedH19"},
+	{PrunesTooMuch, "TestShareStatePrunedH19"},
 	{ForgetsCommits, "TestCommitThroughFailover"},
 	{ReadsUncommitted, "TestReadsWhatIsReplicated"},
 	{AlterTakesFenced, "TestAlterPartitionRefusals"},

@@ -13,7 +13,7 @@ var payloadKinds = []Payload{
 	Disconnected{}, ClientTimer{}, SendTick{},
 	ShareGroupHeartbeatRequest{}, ShareGroupHeartbeatResponse{}, ShareFetchRequest{}, ShareFetchResponse{}, ShareAcknowledgeRequest{},
 	ShareAcknowledgeResponse{}, ShareStateRequest{}, ShareStateResponse{}, ShareTimer{}, ShareGroupTimer{}, ShareStateStored{}, ShareGroupStored{},
-	ShareGroupChanged{}, AlterShareOffsetsRequest{}, AlterShareOffsetsResponse{}, DeleteShareOffsetsRequest{}, DeleteShareOffsetsResponse{},
+	ShareGroupChanged{}, ShareStateTimer{}, AlterShareOffsetsRequest{}, AlterShareOffsetsResponse{}, DeleteShareOffsetsRequest{}, DeleteShareOffsetsResponse{},
 	MetadataRequest{}, MetadataResponse{}, ProduceRequest{}, ProduceResponse{}, FetchRequest{}, FetchResponse{},
 	ListOffsetsRequest{}, ListOffsetsResponse{}, OffsetsForLeaderEpochRequest{}, OffsetsForLeaderEpochResponse{},
 	InitProducerIDRequest{}, InitProducerIDResponse{},

@@ -300,6 +300,49 @@ func TestShareStateLogH19(t *testing.T) {
 	}
 }
 
+// H-19: what is redundant in the log of states is deleted, states that are not written to get a snapshot, and a share
+// coordinator that takes over has them all.
+func TestShareStatePrunedH19(t *testing.T) {
+	s := newShares(t, func(w *World) {
+		w.Broker.Share.UpdatesPerSnapshot, w.Broker.Share.PruneIntervalMs, w.Broker.Share.ColdIntervalMs = 4, 20_000, 60_000
+	})
+	s.topic("cold", 1, []NodeID{2, 3, 1})
+	k, cold := s.member("k", byHand), s.member("cold", byHand)
+	s.apply(ShareSubscribe{Consumer: cold, Topics: []string{"cold"}})
+	s.run(4000 * ms)
+	for i := range 12 {
+		s.sendAll(s.p, "q", 0, fmt.Sprint("v", i))
+		s.want("poll", s.poll(k), fmt.Sprintf("%d×1", i))
+		s.say(k, AckAccept, int64(i))
+	}
+	im := s.Metadata()
+	tp := TopicPartition{im.topic(ShareGroupStateTopic), 0}
+	s.run(25_000 * ms)
+	early := s.LeaderLog(tp).LogStart // the cold partition's only snapshot is at the beginning
+	s.run(150_000 * ms)
+	if late := s.LeaderLog(tp).LogStart; early > 1 || late < 10 {
+		t.Errorf("the log begins at %d, and when there is a snapshot of the cold partition at %d", early, late)
+	}
+	before := len(s.States())
+	s.apply(CrashBroker{im.Topics[tp.Topic].Partitions[0].Leader})
+	s.run(20_000 * ms)
+	if y := s.ShareState("g", s.tp); y == nil || y.Start < 11 || len(s.States()) != before {
+		t.Errorf("after a failover %+v, and %d states of %d", y, len(s.States()), before)
+	}
+}
+
+// States are all states that share coordinators have.
+func (s *shares) States() (out []ShareState) {
+	for i := range s.Brokers {
+		for j := range s.Brokers[i].Shards {
+			if s.Brokers[i].alive() {
+				out = append(out, s.Brokers[i].Shards[j].Share.States...)
+			}
+		}
+	}
+	return out
+}
+
 // H-19: a topic that is deleted takes its states along; a group that is deleted, too, and only when it is empty.
 func TestShareStateDeletedH19(t *testing.T) {
 	s := ready(t, 1)

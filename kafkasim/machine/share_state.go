@@ -17,8 +17,7 @@ import (
 // take their states along.
 //
 // Kafka: ShareCoordinatorShard, ShareCoordinatorService, PersisterStateBatchCombiner (KIP-932). The records are in
-// share_state_log.go. Simplified: a state that is not written to for a long time gets no snapshot of its own, and what is
-// redundant in the log is not deleted (share.coordinator.state.topic.prune.interval.ms).
+// share_state_log.go, what keeps the log short in share_state_prune.go.
 
 // ShareStateStored answers a request to the share coordinator when its record is committed.
 type ShareStateStored struct {
@@ -76,20 +75,21 @@ func (s *State) shareStateRequest(b *Broker, x *CoordinatorShard, m *ShareStateR
 		}
 		return s.storeShareState(b, x, m, y, shareTombstone(&y), then)
 	case InitializeShareState:
-		y.StateEpoch, y.Start, y.Batches, y.Complete, y.Updates = m.StateEpoch, m.Start, nil, 0, 0
-		if found {
-			y.Snapshot++
+		y.StateEpoch, y.Start, y.Batches, y.Complete = m.StateEpoch, m.Start, nil, 0
+		if !found {
+			y.Snapshot = -1
 		}
 		then.Answer.Start = y.Start
-		return s.storeShareState(b, x, m, y, shareSnapshot(&y), then)
+		record := s.nextSnapshot(b, x, &y)
+		return s.storeShareState(b, x, m, y, record, then)
 	}
 	then.Answer.Start = m.Start
 	if y.Updates < s.World.Broker.Share.UpdatesPerSnapshot {
 		return s.storeShareState(b, x, m, y.with(m), shareUpdate(&y, m), then)
 	}
 	y = y.with(m)
-	y.Snapshot, y.Updates = y.Snapshot+1, 0
-	return s.storeShareState(b, x, m, y, shareSnapshot(&y), then)
+	record := s.nextSnapshot(b, x, &y)
+	return s.storeShareState(b, x, m, y, record, then)
 }
 
 // shareStateError is why a request is refused (ShareCoordinatorShard.maybeGetWriteStateError and the like).
@@ -128,6 +128,7 @@ func (s *State) storeShareState(b *Broker, x *CoordinatorShard, m *ShareStateReq
 	code := s.coordinatorAppend(b, x, s.ownBatch(b, record), s.World.Broker.Share.WriteTimeoutMs*ms, then)
 	if x = b.shard(tp); code == NONE && x != nil {
 		s.shareStateWritten(m)
+		defer s.watchShareStates(b, x)
 		x.keepShareState(y, record.Flags&partlog.NullValue != 0)
 	}
 	return code

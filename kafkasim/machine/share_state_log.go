@@ -34,8 +34,8 @@ func shareSnapshot(y *ShareState) partlog.Record {
 	w.int32(y.StateEpoch)
 	w.int32(y.LeaderEpoch)
 	w.int64(y.Start)
-	w.int64(0) // when it was created: the record's own timestamp says it
-	w.int64(0) // … and written
+	w.int64(y.CreatedMs)
+	w.int64(y.WrittenMs)
 	w.shareBatches(y.Batches)
 	w.shareComplete(y.Complete)
 	return partlog.Record{Key: shareStateKey(shareSnapshotKey, y), Value: string(w.bytes)}
@@ -88,7 +88,7 @@ func (w *recordWriter) shareComplete(n int64) {
 
 // replayShareStates takes a batch of the log over into a shard that is being loaded.
 func (x *CoordinatorShard) replayShareStates(batch *partlog.Batch) {
-	for _, rec := range batch.Records.All() {
+	for place, rec := range batch.Records.All() {
 		k, r := recordReader{rest: rec.Key}, recordReader{rest: rec.Value, flexible: true}
 		kind := k.int16()
 		y := ShareState{Group: k.text()}
@@ -113,8 +113,7 @@ func (x *CoordinatorShard) replayShareStates(batch *partlog.Batch) {
 			y = y.with(&m)
 		} else {
 			y.StateEpoch, y.LeaderEpoch, y.Start = r.int32(), r.int32(), r.int64()
-			r.int64()
-			r.int64()
+			y.CreatedMs, y.WrittenMs, y.At = r.int64(), r.int64(), batch.BaseOffset+int64(place)
 			y.Batches = r.shareBatches()
 			r.tags(complete)
 		}

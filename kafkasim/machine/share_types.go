@@ -117,8 +117,9 @@ type BrokerShare struct {
 
 // ShareShard is what a coordinator has of share groups: the group coordinator Groups, the share coordinator States.
 type ShareShard struct {
-	Groups []ShareGroup // by id
-	States []ShareState // by (TP, Group)
+	Groups          []ShareGroup // by id
+	States          []ShareState // by (TP, Group)
+	PruneAt, ColdAt int64        // µs: when the share coordinator looks after its log; 0 for never
 }
 
 // ShareState is a partition's state at the share coordinator.
@@ -131,6 +132,9 @@ type ShareState struct {
 	Batches     []ShareStateBatch // immutable
 	Complete    int64             // records from Start on that are dealt with
 	Snapshot    int32             // the snapshot's number
+	At          int64             // … and its offset
+	CreatedMs   int64             // when it was written because of what has changed
+	WrittenMs   int64             // when it was written, also because nothing had changed for long
 	Updates     int32             // since that
 }
 
