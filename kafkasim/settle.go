@@ -168,6 +168,12 @@ func housekeeping(p machine.Payload) bool {
 		}
 	case machine.MetadataFetchResponse:
 		return len(p.Records) == 0
+	case machine.ShareFetchRequest:
+		return len(p.Acks) == 0
+	case machine.ShareFetchResponse:
+		return len(p.Parts)+len(p.Acks) == 0 && p.Error == machine.NONE
+	case machine.ShareAcknowledgeRequest, machine.ShareAcknowledgeResponse, machine.ShareStateRequest, machine.ShareStateResponse:
+		return false
 	}
 	return true
 }

@@ -52,10 +52,10 @@ func (g *ShareGroup) ResetOffsets(topic, to string) *ShareOffsetReset {
 	return r
 }
 
-// String is the plan as the tool prints it.
+// String is the plan as the tool prints it, or why it refuses.
 func (r *ShareOffsetReset) String() string {
 	if r.Error != "" {
-		return "\nError: " + r.Error
+		return r.Error
 	}
 	plan := OffsetReset{Group: r.Group}
 	for p, offset := range r.New {

@@ -172,7 +172,7 @@ func TestShareGroupToolOutput(t *testing.T) {
 			t.Errorf("%s:\n%q\n%q", w[0], got, w[1])
 		}
 	}
-	if got := c.ShareGroup("work").ResetOffsets("jobs", "--to-latest").String(); got != "\nError: Share group 'work' is not empty." {
+	if got := c.ShareGroup("work").ResetOffsets("jobs", "--to-latest").String(); got != "Share group 'work' is not empty." {
 		t.Errorf("%q", got)
 	}
 	if got := c.ShareGroup("work").AlterOffset("jobs", 0, 1); got.Error != "NON_EMPTY_GROUP" {
