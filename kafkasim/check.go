@@ -67,6 +67,7 @@ var invariants = []struct {
 	{23, true, "an idempotent producer's batches are in a log without gap and repetition"},
 	{24, true, "a log's start does not go back unless the log is cut"},
 	{25, false, "compaction keeps the newest record of each key"},
+	{46, true, "retention deletes nothing above the high watermark"},
 	{26, false, "a follower gets on by what its leader tells it"},
 	{40, false, "a partition has one owner in a generation of its group"},
 	{41, true, "the generations of a group grow"},
@@ -172,7 +173,7 @@ func (c *Cluster) Check() *Verdict {
 		if i.number >= 28 && i.number < 40 && !c.hasTransactions() {
 			continue
 		}
-		if i.number >= 40 && i.number < machine.OneOwner && !c.hasGroups() {
+		if i.number >= 40 && i.number < 46 && !c.hasGroups() {
 			continue
 		}
 		if i.number == 25 && !c.compacts() || i.number == 45 && !c.hasConsumerGroups() {

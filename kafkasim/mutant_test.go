@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -104,11 +105,11 @@ var elsewhere = []machine.Mutant{
 	machine.SessionsExpireAtOnce,
 	machine.HeartbeatOfAnyEpoch,
 	machine.TrustsAnyMarker,
-	machine.KeepsOldInstances, machine.KeepsAbsentMembers, machine.GenerationStays, machine.StaticRejoinRebalances, machine.IgnoresGeneration,
+	machine.KeepsOldInstances, machine.KeepsAbsentMembers, machine.StaticRejoinRebalances, machine.IgnoresGeneration,
 	machine.SessionsNeverEnd, machine.PollsNeverEnd, machine.ExpiresSubscribed, machine.HandsOverAtOnce, machine.KeepsRevoked,
-	machine.CommitsThePosition, machine.CommitsEarly, machine.ForgetsCommits, machine.ReadsUncommitted,
+	machine.CommitsEarly, machine.ReadsUncommitted,
 	machine.GuardsForever,
-	machine.GivesHeldPartitions, machine.RevokesUnasked, machine.AnyMemberEpoch, machine.EpochStands, machine.CommitsAnyEpoch, machine.KeepsFetching,
+	machine.AnyMemberEpoch, machine.EpochStands, machine.CommitsAnyEpoch, machine.SaysLittle,
 }
 
 // inTransactions are the mutants that schedules with transactions catch.
@@ -158,6 +159,13 @@ func TestMutantsOfProducers(t *testing.T) {
 	}
 }
 
+// inGroups are the mutants that schedules with a group catch.
+var inGroups = []machine.Mutant{
+	machine.GenerationStays, machine.CommitsThePosition, machine.ForgetsCommits,
+	machine.GivesHeldPartitions, machine.RevokesUnasked, machine.KeepsFetching,
+	machine.AnswersPending, machine.MemberAhead, machine.AssignsTwice, machine.ProcessesAnyway, machine.TrustsOldMetadata,
+}
+
 // mutantSchedules is how many schedules a mutant may survive.
 const mutantSchedules = 12_000
 
@@ -165,6 +173,7 @@ const mutantSchedules = 12_000
 var firstSeed = map[machine.Mutant]uint64{
 	machine.KeepsEpochCache: 1700, machine.WrongLastEpoch: 1900, machine.HighWatermarkGoesBack: 5200,
 	machine.EndsForAnyEpoch: 90, machine.TakesAnyMarker: 400, machine.EpochEndOffByOne: 6600, machine.CreditsDiverging: 12_000,
+	machine.RevokesUnasked: 600, machine.KeepsFetching: 400, machine.AnswersPending: 740, machine.MemberAhead: 220, machine.TrustsOldMetadata: 15_150,
 }
 
 // Every broken rule is noticed.
@@ -179,8 +188,11 @@ func TestMutantsAreCaught(t *testing.T) {
 			}
 			start := time.Now()
 			draw := drawSchedule
-			if slices.Contains(inTransactions, m.id) {
+			switch {
+			case slices.Contains(inTransactions, m.id):
 				draw = drawTxnSchedule
+			case slices.Contains(inGroups, m.id):
+				draw = drawGroupSchedule
 			}
 			seed, runs, f := huntIn(draw, firstSeed[m.id], mutantSchedules, m.id, time.Time{})
 			if f == nil {
@@ -195,5 +207,43 @@ func TestMutantsAreCaught(t *testing.T) {
 			}
 			t.Logf("%-26s caught by %s in schedule %d (%d run, %v): %s", m.name, how, seed, runs, time.Since(start).Round(time.Millisecond), f.text)
 		})
+	}
+}
+
+// Parts of the project whose rules have at least so many broken twins, each caught by TestMutantsAreCaught here or by
+// TestMutantsAreCaughtHere in package machine.
+var mutantsByPart = map[string][]machine.Mutant{
+	"one owner, generations, epochs": {machine.AssignsTwice, machine.HandsOverAtOnce, machine.KeepsRevoked, machine.GenerationStays, machine.KeepsAbsentMembers,
+		machine.GivesHeldPartitions, machine.RevokesUnasked, machine.KeepsFetching, machine.AnyMemberEpoch, machine.EpochStands, machine.MemberAhead, machine.SaysLittle},
+	"membership": {machine.KeepsOldInstances, machine.StaticRejoinRebalances, machine.SessionsNeverEnd, machine.PollsNeverEnd},
+	"commits": {machine.ForgetsCommits, machine.ReadsUncommitted, machine.IgnoresGeneration, machine.CommitsAnyEpoch, machine.AnswersPending, machine.ExpiresSubscribed,
+		machine.CommitsThePosition, machine.CommitsEarly, machine.ProcessesAnyway},
+	"reading": {machine.SendsToLaggingReplica, machine.PrefersForEver, machine.KeepsPreferredReplica, machine.ReadsBelowPosition, machine.SkipsValidation,
+		machine.ResetsByDurationToEnd, machine.TrustsOldMetadata},
+	"logs, quotas": {machine.CleanerDropsLast, machine.DeletesUncommitted, machine.QuotaNeverThrottles, machine.QuotaLeavesUnmuted},
+	"share groups": {machine.SharesTwice, machine.DeliversForEver, machine.ForgetsAcknowledged, machine.SharesStartJumps, machine.LocksForEver, machine.TakesAnyAck,
+		machine.SharesWithoutLimit},
+}
+
+// Consumers and groups have at least forty, named once each.
+func TestMutantsOfGroups(t *testing.T) {
+	names := map[machine.Mutant]string{}
+	for _, m := range mutants(t) {
+		names[m.id] = m.name
+	}
+	seen := map[machine.Mutant]bool{}
+	for _, part := range slices.Sorted(maps.Keys(mutantsByPart)) {
+		var list []string
+		for _, m := range mutantsByPart[part] {
+			if seen[m] || names[m] == "" {
+				t.Errorf("%s: mutant %d is named twice, or is none", part, m)
+			}
+			seen[m] = true
+			list = append(list, names[m])
+		}
+		t.Logf("%s: %s", part, strings.Join(list, ", "))
+	}
+	if len(seen) < 40 {
+		t.Errorf("%d mutants, want 40", len(seen))
 	}
 }

@@ -24,12 +24,7 @@ func (c *checker) consumerGroups() {
 }
 
 func (c *checker) consumerGroup(b *Broker, g *Group) {
-	m := g.Consumer.Members
 	c.held(g)
-	c.require(g.Consumer.AssignmentEpoch <= g.Consumer.Epoch, 45, "group %s: a target of epoch %d in epoch %d", g.ID, g.Consumer.AssignmentEpoch, g.Consumer.Epoch)
-	for i := range m {
-		c.require(m[i].Epoch <= g.Consumer.AssignmentEpoch, 45, "group %s: %s is in epoch %d, the target in %d", g.ID, m[i].ID, m[i].Epoch, g.Consumer.AssignmentEpoch)
-	}
 	for i := range c.s.Consumers {
 		y := &c.s.Consumers[i]
 		p := g.Consumer.member(y.Group.ID)
@@ -43,8 +38,14 @@ func (c *checker) consumerGroup(b *Broker, g *Group) {
 	}
 }
 
-// held: no partition is held by two members.
+// held: no partition is held by two members, and no member is ahead of the target, nor that of the group.
 func (c *checker) held(g *Group) {
+	target := g.Consumer.AssignmentEpoch
+	c.require(target <= g.Consumer.Epoch, 45, "group %s: a target of epoch %d in epoch %d", g.ID, target, g.Consumer.Epoch)
+	for i := range g.Consumer.Members {
+		m := &g.Consumer.Members[i]
+		c.require(m.Epoch <= target, 45, "group %s: %s is in epoch %d, the target in %d", g.ID, m.ID, m.Epoch, target)
+	}
 	type holder struct {
 		tp TopicPartition
 		by int

@@ -141,7 +141,7 @@ func (s *State) filthiest(b *Broker) *Replica {
 func (s *State) compact(b *Broker, r *Replica) {
 	props := b.topicProps(r.TP.Topic)
 	d := s.dirtOf(&r.Log, props)
-	r.Log.Compact(partlog.Pass{Dirty: d.dirty, Bound: d.bound, Now: s.Now / ms,
+	r.Log.Compact(partlog.Pass{Dirty: d.dirty, Bound: d.bound, Now: s.Now / ms, DropsLast: s.mutant(CleanerDropsLast),
 		DeleteRetentionMs: props.DeleteRetentionMs, SegmentBytes: props.SegmentBytes})
 	t := s.Truth.partition(s, r.TP)
 	t.Cleaned = max(t.Cleaned, r.Log.Cleaned)

@@ -155,6 +155,9 @@ func (s *State) assignGroup(c *Consumer, a *JoinGroupResponse) []MemberAssignmen
 	if s.mutant(HandsOverAtOnce) && a.Protocol == assign.CooperativeStickyName {
 		result = assign.Sticky(&g)
 	}
+	if n := len(result); n > 1 && s.mutant(AssignsTwice) && len(result[0]) > 0 && !slices.Contains(result[n-1], result[0][0]) {
+		result[n-1] = append(result[n-1], result[0][0])
+	}
 	out := make([]MemberAssignment, len(result))
 	for i := range result {
 		out[i].Member = g.Members[i].ID

@@ -288,7 +288,7 @@ func (s *State) protocolAnswered(c *Consumer, r ConsumerGroupHeartbeatRequest, a
 func (s *State) protocolRefused(c *Consumer, r *ConsumerGroupHeartbeatRequest, why Code) {
 	m := &c.Group
 	m.HeartbeatAt = s.Now + s.retryBackoff(&c.ClientIO, 0, uint64(s.Now), 3)
-	m.New.Full, m.New.HasSaid = true, false // AbstractHeartbeatRequestManager.onErrorResponse: what it has said may be forgotten
+	m.New.Full, m.New.HasSaid = !s.mutant(SaysLittle) || m.New.Full || r.Full, false // AbstractHeartbeatRequestManager.onErrorResponse: what it has said may be forgotten
 	switch why {
 	case NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE:
 		m.HeartbeatAt = s.Now // as soon as there is a coordinator again

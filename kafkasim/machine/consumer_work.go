@@ -226,7 +226,7 @@ func (s *State) workCommitted(c *Consumer, o *CommitOp) {
 	first := a.Phase == AppCommittingFirst
 	failed := o == nil || o.Error != NONE
 	switch {
-	case first && failed:
+	case first && failed && !s.mutant(ProcessesAnyway):
 		a.Phase = AppIdle
 	case first:
 		s.beginRecords(c)

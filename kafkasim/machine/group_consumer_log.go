@@ -273,7 +273,7 @@ func (s *State) storeConsumerGroup(b *Broker, x *CoordinatorShard, g *Group, bef
 // (CoordinatorRuntime, CoordinatorWriteEvent: no records, but writes that are pending).
 func (s *State) afterPending(b *Broker, x *CoordinatorShard, then Payload) {
 	l := &b.replica(x.TP).Log
-	if l.HighWatermark >= l.End {
+	if l.HighWatermark >= l.End || s.mutant(AnswersPending) {
 		s.groupWritten(b, x, then, NONE)
 		return
 	}

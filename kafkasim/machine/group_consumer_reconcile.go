@@ -134,6 +134,9 @@ func (s *State) reconcile(g *ConsumerGroup, m *ConsumerMember, says bool, owned 
 	if m.Epoch != g.AssignmentEpoch {
 		m.Previous, m.Epoch = m.Epoch, g.AssignmentEpoch
 	}
+	if s.mutant(MemberAhead) {
+		m.Epoch = g.Epoch
+	}
 }
 
 // has tells whether a member still has one of these partitions, for all that it says; who says nothing may have them.

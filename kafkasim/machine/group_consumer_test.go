@@ -255,3 +255,22 @@ func TestConsumerGroupChaos(t *testing.T) {
 		x.live(t)
 	}
 }
+
+// after an error a member says everything, so that it is told its assignment again, whatever it has heard.
+func TestEverythingIsSaidAfterAnError(t *testing.T) {
+	for _, why := range []Code{NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS} {
+		g := newGroups(t, atOnce, quick)
+		g.spread("orders", 6)
+		c := g.member("c1", []string{"orders"}, protocol848)
+		g.settled(2)
+		x := &g.Consumers[c]
+		if x.Group.New.Full {
+			t.Fatal("a member that has heard of its assignment says everything")
+		}
+		r := x.protocolHeartbeat()
+		g.protocolRefused(x, &r, why)
+		if next := x.protocolHeartbeat(); !next.Full || !next.HasOwned {
+			t.Errorf("after %s the next heartbeat is %+v", why, next)
+		}
+	}
+}

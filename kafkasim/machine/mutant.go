@@ -153,6 +153,17 @@ const (
 	EpochStands         // a change does not raise the group epoch
 	CommitsAnyEpoch     // a commit of any member epoch is taken
 	KeepsFetching       // a member acknowledges and keeps what it was to give up
+	AnswersPending      // a coordinator answers a heartbeat while its writes are pending (G-89)
+	SaysLittle          // a member does not say everything after an error
+	MemberAhead         // a member is told the group's epoch, and not that of its target
+
+	// … of all groups, and of the logs that they read.
+	AssignsTwice       // a group's leader gives a partition to two members
+	ProcessesAnyway    // an application that commits first processes although its commit failed (S-1)
+	TrustsOldMetadata  // a committed offset's leader epoch does not make metadata old (C-40)
+	CleanerDropsLast   // the cleaner removes a key's last record, too (R7.9)
+	DeletesUncommitted // retention does not look at the high watermark (R7.2)
+
 	// Those of share groups.
 	SharesTwice         // a leader gives a record to a second member while the first has it (H-1)
 	DeliversForEver     // a record that was delivered often enough becomes available again (H-7)

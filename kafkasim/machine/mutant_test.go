@@ -130,6 +130,7 @@ var caughtHere = []struct {
 	{EpochStands, "TestConsumerGroupHeartbeats"},
 	{CommitsAnyEpoch, "TestConsumerGroupHeartbeats"},
 	{KeepsFetching, "TestConsumerProtocolGivesUp"},
+	{SaysLittle, "TestEverythingIsSaidAfterAnError"},
 }
 
 // Each of them passes without the mutant and fails with it.

@@ -149,7 +149,12 @@ func (s *State) deleteOldSegments(b *Broker, r *Replica) {
 
 // deleteSegments is one pass: the log starts at the first segment that stays (R7.5).
 func (s *State) deleteSegments(b *Broker, r *Replica, expired func(x *partlog.Segment, next int64) bool) {
+	hw := r.Log.HighWatermark
+	if s.mutant(DeletesUncommitted) {
+		r.Log.HighWatermark = r.Log.End
+	}
 	start, deleted := r.Log.DeleteOld(expired)
+	r.Log.HighWatermark = hw
 	if !deleted {
 		return
 	}

@@ -158,9 +158,10 @@ func (s *State) recordsFetched(tp TopicPartition, id NodeID) {
 }
 
 // lossyLeads notes that a replica becomes leader. When it has lost records, that is no surprise without
-// eligible leader replicas: the last member of an ISR is elected whatever has become of its disk.
+// eligible leader replicas: the last member of an ISR is elected whatever has become of its disk. With them it is one
+// whose broker had stopped in order, and lost records afterwards: its marker says that it has everything (R3.18).
 func (s *State) lossyLeads(tp TopicPartition, id NodeID) {
-	if t := s.Truth.partition(s, tp); s.lossy(tp, id) && (!s.World.ELR || t.Unclean) {
+	if t := s.Truth.partition(s, tp); s.lossy(tp, id) && (!s.World.ELR || t.Unclean || s.broker(id).Lifecycle.PreviousEpoch >= 0) {
 		t.DiskLoss = true
 	}
 }

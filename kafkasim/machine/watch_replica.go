@@ -20,11 +20,22 @@ func (w *Watch) broker(b *Broker, all bool) {
 	}
 }
 
+// payload is what the event at hand brought, nil for a command.
+func (w *Watch) payload() Payload {
+	if w.event == nil {
+		return nil
+	}
+	return w.event.Payload
+}
+
 // replica looks at one replica that has changed.
 func (w *Watch) replica(b *Broker, r *Replica, m *replicaMark) {
 	l := &r.Log
 	if l.LogStart < m.logStart && l.End >= m.end && m.role != Offline {
 		w.broken(24, "broker %d %s: log start %d after %d", b.ID, w.name(r.TP), l.LogStart, m.logStart)
+	}
+	if _, old := w.payload().(RetentionTimer); old && l.LogStart > m.logStart && l.LogStart > m.hw {
+		w.broken(46, "broker %d %s: retention deletes up to %d, the HW was %d", b.ID, w.name(r.TP), l.LogStart, m.hw)
 	}
 	if r.Role != Offline {
 		if l.LogStart > l.HighWatermark || l.HighWatermark > l.End {
