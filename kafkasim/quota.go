@@ -49,7 +49,7 @@ const maxQuota = 1 << 50
 // The entity is "client-id=checkout", "user=ANONYMOUS" (as whom every client comes, without authentication) or both with
 // a comma between; "<default>" as a name stands for all that have none of their own. The most specific one counts. Who
 // is above it is told by the broker to be silent (throttle_time_ms), and is not read meanwhile: see
-// produce-throttle-time-avg in Metrics. The controller refuses instead, with THROTTLING_QUOTA_EXCEEDED.
+// produce-throttle-time-avg and fetch-throttle-time-avg in Metrics. The controller refuses instead, with THROTTLING_QUOTA_EXCEEDED.
 func (c *Cluster) AlterQuota(entity string, conf Config) *Outcome {
 	where := fmt.Sprintf("AlterQuota(%q)", entity)
 	q := c.image().Quota(quotaEntity(where, entity))

@@ -59,6 +59,9 @@ func TestConsumerQuota(t *testing.T) {
 	if took := c.Now() - start; n != 50 || took < 10*time.Second || took > 35*time.Second {
 		t.Errorf("%d of 50 records of 10 kB in %v at 20 kB/s", n, took)
 	}
+	if told := r.Metrics().Value("fetch-throttle-time-max"); told < 100 {
+		t.Errorf("fetch-throttle-time-max is %v ms", told)
+	}
 }
 
 // Quotas are listed, saved in the script, and taken back; a throttled move is set up with Kafka's own names (KIP-73).

@@ -91,3 +91,63 @@ func TestRandomWorkersAndBrokers(t *testing.T) {
 		}
 	})
 }
+
+// Whatever workers and brokers do, with exactly once each row is read once under read_committed (KIP-618). A task that failed
+// because it could not know what became of its transaction is restarted, as an operator does.
+func TestRandomExactlyOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := kafkasim.New(kafkasim.World{Brokers: 3, Seed: rapid.Uint64().Draw(t, "seed")})
+		db := orders(10)
+		k := New(c, db, kafkasim.Config{"scheduled.rebalance.max.delay.ms": 5000, "exactly.once.source.support": "enabled"})
+		names := []string{"w1", "w2"}
+		for _, w := range names {
+			k.StartWorker(w)
+		}
+		k.Create("db", with(source, "batch.max.rows", 3))
+		down := 0
+		for range rapid.IntRange(1, 8).Draw(t, "steps") {
+			w := k.Worker(rapid.SampledFrom(names).Draw(t, "worker"))
+			switch do := rapid.IntRange(0, 5).Draw(t, "do"); {
+			case do == 0 && w.state == workerUp:
+				w.Crash()
+			case do == 1 && w.state != workerUp:
+				w.Start()
+			case do == 2:
+				db.Table("orders").Insert("late", fmt.Sprint("row ", db.Table("orders").Count()))
+			case do == 3 && down == 0:
+				down = rapid.IntRange(1, 3).Draw(t, "broker")
+				c.Broker(down).Crash()
+			case do == 4 && down != 0:
+				c.Broker(down).Start()
+				down = 0
+			default:
+				k.RunFor(time.Duration(rapid.IntRange(1, 20000).Draw(t, "ms")) * time.Millisecond)
+			}
+			owners(t, k)
+		}
+		if down != 0 {
+			c.Broker(down).Start()
+		}
+		for _, name := range names {
+			if w := k.Worker(name); w.state != workerUp {
+				w.Start()
+			}
+		}
+		for range 3 {
+			k.RunFor(time.Minute)
+			k.RestartFailed("db")
+		}
+		x := c.NewConsumer("look", kafkasim.Config{"auto.offset.reset": "earliest", "isolation.level": "read_committed"}).Assign("db-orders")
+		seen := map[string]int{}
+		for range 10 {
+			for _, r := range x.Poll(time.Second).Records {
+				seen[r.Value]++
+			}
+		}
+		for _, row := range db.Table("orders").Rows() {
+			if n := seen[row.Value]; n != 1 {
+				t.Fatalf("%q was read %d times\n%s\n%s", row.Value, n, k.Status(), k.ConnectorStatus("db"))
+			}
+		}
+	})
+}
