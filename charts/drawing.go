@@ -98,6 +98,7 @@ type pen struct {
 	moment []int            // of each shape: the number of the last moment that it stands in
 	number int              // of the moment in the making
 	fade   float64
+	beside float64 // px that something takes beside the title
 }
 
 func newPen(title string, width int) *pen {
@@ -179,7 +180,9 @@ func (p *pen) anchored(x, y, size float64, anchor, fill, text string) {
 }
 
 // title writes the picture's title, as every picture has it.
-func (p *pen) title() { p.bold(2, 19, 15, "ink", fit(p.spec.Title, 15, true, float64(p.spec.Width)-4)) }
+func (p *pen) title() {
+	p.bold(2, 19, 15, "ink", fit(p.spec.Title, 15, true, float64(p.spec.Width)-4-p.beside))
+}
 
 // frame ends a moment. A frame in which nothing is new and nothing is said is left out.
 func (p *pen) frame(t float64, words []string, event bool) {

@@ -78,6 +78,7 @@ func (s *DrawingSpec) size(most int) int {
 
 func newStage(title string, now *view.Cluster, trace *view.Trace, keys *keyTable) *stage {
 	s := &stage{now: now, trace: trace, b: newBoard(trace), tick: max(trace.Tick, 1), story: &highlights{}, pen: newPen(title, pictureWidth)}
+	s.pen.beside = 106 // "step 17330"
 	s.b.keys = keys
 	s.b.acksOf(now)
 	s.start = startOf(trace, view.Sent) / s.tick * s.tick

@@ -61,12 +61,20 @@ class StepView {
   }
 
   update(chart) {
+    const moment = this.chart ? this.states[this.at].t : 0;
     this.chart = chart;
     this.states = this.steps(chart.spec);
-    const last = this.states.length - 1;
-    this.at = this.follows ? last : Math.min(this.at, last);
+    this.at = this.follows ? this.states.length - 1 : this.frameOf(moment);
     if (this.moves() && !this.controls) this.addControls();
     this.draw();
+  }
+
+  // frameOf is the frame that tells of a moment. A story that grows is thinned anew: the reader stays at the moment, not
+  // at the frame's number.
+  frameOf(t) {
+    if (this.at < this.states.length && this.states[this.at].t === t) return this.at;
+    const i = this.states.findIndex((state) => state.t >= t);
+    return i < 0 ? this.states.length - 1 : i;
   }
 
   // moves says whether there is anything to step through.

@@ -47,8 +47,20 @@ await browse(async (browser) => {
         if (drawn() < 5) blank++;
         if (host.offsetHeight !== high) jumps++;
       }
+      // A story that is thinned as it grows: the reader stays at the moment that they look at.
+      let moved = "";
+      if (slider && chart.kind === "replay") {
+        const middle = Math.floor(spec.frames.length / 2) | 1;
+        slider.value = String(middle);
+        slider.dispatchEvent(new Event("input"));
+        figure.update({ ...chart, spec: JSON.stringify({ ...spec, frames: spec.frames.filter((_, i) => i % 2 === 0) }) }, "");
+        const stands = host.querySelector("output").textContent;
+        if (!stands.startsWith(`${spec.frames[middle + 1].t} ms`)) moved = `from ${spec.frames[middle].t} ms to ${stands}`;
+        slider.value = "0";
+        slider.dispatchEvent(new Event("input"));
+      }
       times.sort((a, b) => a - b);
-      const out = { kind: chart.kind, blank, jumps, elements: document.querySelectorAll("*").length, at: slider ? slider.value : "0", same: host.firstElementChild === first,
+      const out = { kind: chart.kind, blank, jumps, elements: document.querySelectorAll("*").length, at: slider ? slider.value : "0", same: host.firstElementChild === first, moved,
         median: times[250], late: times[474], resized, charts: host.querySelectorAll("svg").length, loads };
       figure.dispose();
       host.remove();
@@ -58,6 +70,7 @@ await browse(async (browser) => {
     assert.equal(seen.blank, 0, "it was blank in between");
     assert.equal(seen.jumps, 0, "its height has jumped");
     assert.equal(seen.at, "0", "the reader's slider has moved");
+    assert.equal(seen.moved, "", "the reader was moved to another moment");
     assert.ok(seen.same, "the figure was built anew");
     assert.equal(seen.resized, 0, "an update of the same size draws twice"); // the median is 1 to 8 ms; a machine may be slow
   }
