@@ -52,7 +52,8 @@ func metricWords(v float64) string {
 }
 
 // Metrics are the producer's numbers by Kafka's names (producer-metrics of SenderMetrics, BufferPool and the network
-// client). Kafka's averages and maxima are those of the last half minute; here they are over the producer's whole life.
+// client). Averages and maxima are those of the last metrics.num.samples windows of metrics.sample.window.ms, by default
+// the last half minute to a minute and a half; where nothing was measured in that time they are 0, and NaN in Kafka.
 func (p *Producer) Metrics() *Metrics {
 	s := p.state()
 	x := &s.Stats
@@ -60,29 +61,34 @@ func (p *Producer) Metrics() *Metrics {
 	add := func(name string, value float64, doc string) {
 		m.Rows = append(m.Rows, Metric{"producer-metrics", name, value, doc})
 	}
-	mean := func(sum, n int64) float64 {
-		if n == 0 {
-			return 0
-		}
-		return float64(sum) / float64(n)
+	over := func(what *machine.SampledStat, unit float64) (mean, most float64) {
+		n, sum, top := what.Over(p.c.s.Now)
+		return float64(sum) / float64(max(n, 1)) / unit, float64(top) / unit
 	}
 	const perMs = 1000 // times are in µs
-	add("batch-size-avg", mean(x.Bytes, x.Batches), "bytes of a batch, compressed")
-	add("batch-size-max", float64(x.MaxBatch), "bytes of the largest batch")
+	mean, most := over(&x.BatchSize, 1)
+	add("batch-size-avg", mean, "bytes of a batch, compressed")
+	add("batch-size-max", most, "bytes of the largest batch")
 	add("batch-split-total", float64(x.Splits), "batches that were too large for the broker and cut up")
-	add("compression-rate-avg", mean(x.Ratios, x.Batches)/1_000_000, "compressed bytes of a batch's records over uncompressed ones")
-	add("record-queue-time-avg", mean(x.Queued, x.First)/perMs, "ms from a batch's creation until it was sent")
-	add("record-queue-time-max", float64(x.MaxQueued)/perMs, "ms, the longest of them")
-	add("request-latency-avg", mean(x.Latency, x.Answers)/perMs, "ms from a produce request to its answer")
-	add("request-latency-max", float64(x.MaxLatency)/perMs, "ms, the longest of them")
-	add("produce-throttle-time-avg", mean(x.Throttled, x.Answers), "ms that an answer told the producer to be silent, because of a quota")
-	add("produce-throttle-time-max", float64(x.MaxThrottled), "ms, the longest of them")
+	mean, _ = over(&x.Ratio, 1_000_000)
+	add("compression-rate-avg", mean, "compressed bytes of a batch's records over uncompressed ones")
+	mean, most = over(&x.Queued, perMs)
+	add("record-queue-time-avg", mean, "ms from a batch's creation until it was sent")
+	add("record-queue-time-max", most, "ms, the longest of them")
+	mean, most = over(&x.Latency, perMs)
+	add("request-latency-avg", mean, "ms from a produce request to its answer")
+	add("request-latency-max", most, "ms, the longest of them")
+	mean, most = over(&x.Throttled, 1)
+	add("produce-throttle-time-avg", mean, "ms that an answer told the producer to be silent, because of a quota")
+	add("produce-throttle-time-max", most, "ms, the longest of them")
 	add("record-send-total", float64(x.Records), "records put on the wire; those sent again count again")
-	add("records-per-request-avg", mean(x.Records, x.Requests), "records in a produce request")
+	mean, _ = over(&x.PerRequest, 1)
+	add("records-per-request-avg", mean, "records in a produce request")
 	add("record-retry-total", float64(x.Retried), "records put back to be sent again")
 	add("record-error-total", float64(s.FailedRecords), "records that failed for good")
-	add("record-size-avg", mean(x.Bounds, x.Batches), "bytes, upper bound of a batch's largest record")
-	add("record-size-max", float64(x.Largest), "bytes, the largest of them")
+	mean, most = over(&x.RecordSize, 1)
+	add("record-size-avg", mean, "bytes, upper bound of a batch's largest record")
+	add("record-size-max", most, "bytes, the largest of them")
 	add("requests-in-flight", float64(p.inFlight()), "requests that are not answered")
 	add("request-total", float64(s.NextCorrelation), "requests of every kind")
 	add("outgoing-byte-total", float64(x.Bytes), "bytes of batches put on the wire; requests' headers are not counted")

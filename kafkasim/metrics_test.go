@@ -3,6 +3,7 @@ package kafkasim
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Metrics by Kafka's names: batches are counted when they are put on the wire, each attempt again (P-52, P-60).
@@ -26,6 +27,32 @@ func TestProducerMetrics(t *testing.T) {
 	}
 	if text := mistake(t, func() { m.Value("record-sent-total") }); !strings.Contains(text, `"record-send-total"`) {
 		t.Error(text)
+	}
+}
+
+// Averages and maxima are those of the last windows (SampledStat): what was long ago does not count, and totals stay.
+func TestProducerMetricsOfTheLastWindows(t *testing.T) {
+	c := New(World{Brokers: 1, Seed: 1})
+	c.CreateTopic("orders", 1, 1, nil)
+	p := c.NewProducer("p", Config{"linger.ms": 0})
+	send := func(size int) float64 {
+		p.Send("orders", nil, strings.Repeat("x", size))
+		p.Flush()
+		return p.Metrics().Value("batch-size-max")
+	}
+	large := send(5000)
+	c.RunFor(40 * time.Second) // another window, and the first still counts
+	if got := send(10); got != large {
+		t.Errorf("after 40 s the largest batch has %v bytes, want %v", got, large)
+	}
+	c.RunFor(25 * time.Second) // 65 s after the large batch
+	small := send(10)
+	if small >= 200 || p.Metrics().Value("batch-size-avg") != small {
+		t.Errorf("after 65 s:\n%s", p.Metrics())
+	}
+	c.RunFor(2 * time.Minute)
+	if m := p.Metrics(); m.Value("request-latency-max") != 0 || m.Value("record-send-total") != 3 {
+		t.Errorf("after two minutes without records:\n%s", m)
 	}
 }
 

@@ -70,8 +70,9 @@ func (p *Producer) SendOffsets(k *Consumer) *TxnOutcome {
 	if m.Config.Member.GroupID == "" {
 		misuse(p.where("SendOffsets"), "consumer %q has no group; give it kafkasim.Config{\"group.id\": \"…\"}", k.ID())
 	}
+	who := m.GroupMetadata()
 	return p.transactAs(fmt.Sprintf("c.Producer(%q).SendOffsets(c.Consumer(%q))", p.ID(), k.ID()), "SendOffsets", "sendOffsetsToTransaction", machine.SendOffsets{
-		Producer: p.i, Group: m.Config.Member.GroupID, Member: m.Group.ID, Instance: m.Config.Member.InstanceID, Generation: m.MemberGeneration(), Offsets: m.Consumed(),
+		Producer: p.i, Group: m.Config.Member.GroupID, Member: who.Member, Instance: m.Config.Member.InstanceID, Generation: who.Generation, Offsets: m.Consumed(),
 	})
 }
 

@@ -69,6 +69,7 @@ type Membership struct {
 	Calls        []RebalanceCall // of the rebalance listener, in order
 	ByHand       bool            // somebody has committed offsets of his choice
 	GivenUp      GivenUp
+	Last         LastJoined
 	Fatal        Code
 
 	New ProtocolMember // with group.protocol=consumer
@@ -76,6 +77,14 @@ type Membership struct {
 
 // CloseHow is what a close does with the membership.
 type CloseHow struct{ Membership MembershipOperation }
+
+// LastJoined is as which member, and in which generation, a consumer was last part of its group. It stays when the
+// consumer has left, or was removed: so a late sendOffsetsToTransaction() is refused (ConsumerCoordinator.groupMetadata,
+// T-62).
+type LastJoined struct {
+	Member     string
+	Generation int32
+}
 
 // GivenUp are the positions of partitions that the listener was just told of as revoked or lost: until the consumer joins,
 // or tells its coordinator, they are what a commit without arguments commits beside the positions of what it has. In

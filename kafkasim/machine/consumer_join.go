@@ -235,7 +235,7 @@ func (s *State) synced(c *Consumer, a *SyncGroupResponse) {
 func (s *State) takeAssignment(c *Consumer, parts []TopicParts) {
 	m := &c.Group
 	now, before := each(parts), c.assigned()
-	m.Former, m.FormerIn = parts, m.Generation+1
+	m.Former, m.FormerIn, m.Last = parts, m.Generation+1, LastJoined{m.ID, m.Generation}
 	without := func(list, out []NamedPartition) []NamedPartition {
 		return slices.DeleteFunc(slices.Clone(list), func(p NamedPartition) bool { return slices.Contains(out, p) })
 	}

@@ -268,7 +268,7 @@ func (s *State) protocolAnswered(c *Consumer, r ConsumerGroupHeartbeatRequest, a
 	if !m.beatsProtocol() {
 		return // it has left since
 	}
-	m.Generation, m.State, m.New.Interval = a.Epoch, MemberStable, a.HeartbeatIntervalMs*ms
+	m.Generation, m.State, m.New.Interval, m.Last = a.Epoch, MemberStable, a.HeartbeatIntervalMs*ms, LastJoined{m.ID, a.Epoch}
 	if m.HeartbeatAt > s.Now {
 		m.HeartbeatAt = s.Now + m.New.Interval
 	}

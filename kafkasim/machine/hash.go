@@ -130,14 +130,14 @@ type summed struct {
 // they had before that part was there.
 func unused(v reflect.Value) bool {
 	switch v.Type() {
-	case reflect.TypeFor[ConsumerStats]():
+	case reflect.TypeFor[ConsumerStats](), reflect.TypeFor[ProducerStats]():
 		return true // numbers of what has been
 	case reflect.TypeFor[WorkQuota](), reflect.TypeFor[MutationQuotas](), reflect.TypeFor[ThrottleTime](),
 		reflect.TypeFor[ControllerPause](), reflect.TypeFor[Unheard](), reflect.TypeFor[UnheardChanges]():
 		return v.IsZero()
 	case reflect.TypeFor[BrokerShare](), reflect.TypeFor[ShareShard](), reflect.TypeFor[ShareWorld](), reflect.TypeFor[config.ShareConsumer](), reflect.TypeFor[TxnApp](),
 		reflect.TypeFor[ClassicMember](), reflect.TypeFor[config.Migration](), reflect.TypeFor[AllTopics](),
-		reflect.TypeFor[GivenUp](), reflect.TypeFor[CloseHow]():
+		reflect.TypeFor[GivenUp](), reflect.TypeFor[LastJoined](), reflect.TypeFor[CloseHow]():
 		return v.IsZero()
 	case reflect.TypeFor[config.ShareGroups]():
 		return v.Interface() == config.DefaultShareGroups

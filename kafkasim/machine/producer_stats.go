@@ -2,54 +2,43 @@ package machine
 
 import "kafkalab/kafkasim/partlog"
 
-// ProducerStats are a producer's numbers since it was made, of which its metrics are computed.
+// ProducerStats are a producer's numbers, of which its metrics are computed: some since it was made, some of the last
+// windows. They are no part of a world's hash: they tell what has been, and nothing follows from them.
 //
-// Kafka: Sender.SenderMetrics. Simplified: Kafka's averages are over the last half minute.
+// Kafka: Sender.SenderMetrics.
 type ProducerStats struct {
-	Requests int64 // ProduceRequests put on the wire
-	Batches  int64 // … batches in them, each attempt counted
-	Records  int64
-	Bytes    int64 // … of batches, compressed
-	Ratios   int64 // sum of the batches' compression rates, in millionths
-	MaxBatch int32
-	Largest  int32 // the largest record's upper bound (P-107)
-	Bounds   int64 // sum over batches of their largest records' bounds
+	Records int64 // put on the wire, each attempt counted
+	Bytes   int64 // … of batches, compressed
+	Retried int64 // records
+	Splits  int64 // batches (P-67)
 
-	First               int64 // batches that were sent for the first time
-	Queued, MaxQueued   int64 // µs from a batch's creation until then: sum, and most
-	Answers             int64
-	Latency, MaxLatency int64 // µs from a request to its answer: sum, and most
-	Throttled           int64 // ms that answers told it to be silent: sum
-	MaxThrottled        int64 // … and most
-	Retried             int64 // records
-	Splits              int64 // batches (P-67)
+	BatchSize  SampledStat // bytes, compressed, of each batch that is put on the wire
+	Ratio      SampledStat // … its compression rate, in millionths
+	RecordSize SampledStat // … its largest record's upper bound (P-107)
+	Queued     SampledStat // µs from its creation until it was sent for the first time
+	PerRequest SampledStat // records in a request
+	Latency    SampledStat // µs from a request to its answer
+	Throttled  SampledStat // ms that an answer told it to be silent
 }
 
 // sent counts a batch that is put on the wire.
 func (x *ProducerStats) sent(b *LiveBatch, now int64) {
-	x.Batches++
 	x.Records += int64(b.Batch.Records.Count)
 	x.Bytes += int64(b.Batch.Size)
 	raw := b.Batch.Size
 	if b.Pressed {
 		raw = b.Raw
 	}
-	x.Ratios += int64(b.Batch.Size-partlog.BatchOverhead) * 1_000_000 / int64(max(raw-partlog.BatchOverhead, 1))
-	x.MaxBatch = max(x.MaxBatch, b.Batch.Size)
-	x.Largest = max(x.Largest, b.Largest)
-	x.Bounds += int64(b.Largest)
+	x.BatchSize.record(int64(b.Batch.Size), now)
+	x.Ratio.record(int64(b.Batch.Size-partlog.BatchOverhead)*1_000_000/int64(max(raw-partlog.BatchOverhead, 1)), now)
+	x.RecordSize.record(int64(b.Largest), now)
 	if b.Attempts == 0 {
-		x.First++
-		x.Queued += now - b.Created
-		x.MaxQueued = max(x.MaxQueued, now-b.Created)
+		x.Queued.record(now-b.Created, now)
 	}
 }
 
 // answered counts an answer that came after so many µs, and asks for so many ms of silence.
-func (x *ProducerStats) answered(after, throttle int64) {
-	x.Throttled += throttle
-	x.MaxThrottled = max(x.MaxThrottled, throttle)
-	x.Answers++
-	x.Latency += after
-	x.MaxLatency = max(x.MaxLatency, after)
+func (x *ProducerStats) answered(after, throttle, now int64) {
+	x.Latency.record(after, now)
+	x.Throttled.record(throttle, now)
 }

@@ -43,7 +43,7 @@ func (s *State) producerAnswer(p *Producer, from NodeID, r Request, answer Paylo
 		p.Meta.update(&a, s.Now)
 		p.grow()
 	case ProduceResponse:
-		p.Stats.answered(s.Now-r.SentAt, a.ThrottleMs)
+		p.Stats.answered(s.Now-r.SentAt, a.ThrottleMs, s.Now)
 		p.conn(from).throttle(s.Now, a.ThrottleMs)
 		for i, slot := range r.Batches {
 			s.produced(p, slot, &a.Parts[i])
@@ -264,9 +264,10 @@ func (p *Producer) drained(part *AccPart, slot int32) {
 
 // sendProduce puts batches on the wire as one request (P-52). With acks=0 that is all (P-73).
 func (s *State) sendProduce(p *Producer, c *Connection, slots []int32) {
-	parts := make([]ProducePart, len(slots))
+	parts, records := make([]ProducePart, len(slots)), int64(0)
 	for i, slot := range slots {
 		b := &p.Live[slot]
+		records += int64(b.Batch.Records.Count)
 		o := p.Outcomes.at(b.Batch.Serial)
 		o.Attempts++
 		if o.Sent < 0 {
@@ -276,7 +277,7 @@ func (s *State) sendProduce(p *Producer, c *Connection, slots []int32) {
 		p.Stats.sent(b, s.Now)
 		parts[i] = ProducePart{TP: o.TP, Batch: b.Batch}
 	}
-	p.Stats.Requests++
+	p.Stats.PerRequest.record(records, s.Now)
 	r := Request{Payload: ProduceRequest{Acks: p.Config.Acks, TimeoutMs: p.Config.RequestTimeoutMs, Parts: parts,
 		TransactionalID: p.Config.TransactionalID, Version: s.clientTxnVersion(p)}, Batches: slots}
 	s.clientRequest(&p.ClientIO, c, r, p.Config.Acks != 0)

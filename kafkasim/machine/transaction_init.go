@@ -6,6 +6,8 @@ package machine
 // transaction is aborted first. A client that knows its id and epoch and asks to go on (KIP-360) is fenced when
 // somebody else has asked meanwhile.
 //
+// Another transactional id is another producer id, and fences nobody (T-53).
+//
 // Kafka: TransactionCoordinator.handleInitProducerId, prepareInitProducerIdTransit;
 // TransactionMetadata.prepareIncrementProducerEpoch, prepareProducerIdRotation (KIP-98, KIP-360).
 

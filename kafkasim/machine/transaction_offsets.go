@@ -177,10 +177,11 @@ func (s *State) txnOffsetsVerified(b *Broker, e Event, m TxnOffsetCommitRequest,
 // Consumed are the positions of a consumer's partitions, for sendOffsetsToTransaction().
 func (c *Consumer) Consumed() []CommitPart { return c.consumed() }
 
-// MemberGeneration is that of a consumer in its group, -1 for none (groupMetadata()).
-func (c *Consumer) MemberGeneration() int32 {
-	if c.Group.ID == "" {
-		return -1
+// GroupMetadata is groupMetadata(): who a consumer is in its group, or was when it was last part of it; no member and -1
+// for one that never was.
+func (c *Consumer) GroupMetadata() LastJoined {
+	if c.Group.Last.Member == "" {
+		return LastJoined{"", -1}
 	}
-	return c.Group.Generation
+	return c.Group.Last
 }
