@@ -198,3 +198,19 @@ func TestConsumerMetrics(t *testing.T) {
 		t.Errorf("read_committed at %d of %d with lag %d", y.Position("orders", 0), end, y.CurrentLag("orders", 0))
 	}
 }
+
+// C-62: a change of an assignment by hand commits what was read before, if the interval is over.
+func TestAssignCommits(t *testing.T) {
+	c, _ := filled(2, 20)
+	x := c.NewConsumer("x", Config{"group.id": "g", "auto.offset.reset": "earliest"}).Assign("orders", 0)
+	for read := 0; read < 10; {
+		read += len(x.Poll(time.Second).Records)
+	}
+	c.RunFor(6 * time.Second)
+	x.Assign("orders", 1)
+	c.RunFor(time.Second)
+	g := c.Group("g")
+	if len(g.Offsets) != 1 || g.Offsets[0].Partition != 0 || g.Offsets[0].Committed != 10 {
+		t.Errorf("%v", g)
+	}
+}

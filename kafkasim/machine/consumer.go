@@ -162,6 +162,11 @@ func (s *State) newConsumer(c NewConsumer) Result {
 
 // assign replaces the assignment; partitions that stay keep their position and their buffer.
 func (s *State) assign(c *Consumer, a Assign) {
+	if c.Config.Member.GroupID != "" && len(c.Parts) > 0 { // C-62: no rebalance will do it
+		s.maybeAutoCommit(c)
+		s.background(c)
+	}
+	c.Group.GivenUp = GivenUp{}
 	c.Meta.add(a.Topic)
 	keep := func(p ConsumerPart) bool {
 		return p.Topic == a.Topic && (len(a.Partitions) == 0 || slices.Contains(a.Partitions, p.TP.Partition))
