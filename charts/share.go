@@ -2,6 +2,7 @@ package charts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -209,7 +210,7 @@ func (s *sharePicture) signs(y float64) float64 {
 	pen, x := s.pen, 2.0
 	say := func(text string) {
 		pen.text(x+20, y+11, 10.4, "soft", text)
-		x = after(x+20, text, 10.4, false) + 4
+		x = math.Round(after(x+20, text, 10.4, false)) + 4
 	}
 	cell := func(fill, stroke, dash string) {
 		pen.put(Shape{Kind: shapeRect, X: x + 0.5, Y: y + 0.5, W: 13, H: 13, R: 2, Fill: fill, Stroke: stroke, Dash: dash})
