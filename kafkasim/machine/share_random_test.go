@@ -119,7 +119,10 @@ func (c *shareChaos) drain() {
 func TestShareGroupRandom(t *testing.T) {
 	done := 0
 	for seed := range uint64(8) {
-		c := &shareChaos{shares: newShares(t, func(w *World) { w.Seed, w.Broker.Share.UpdatesPerSnapshot = seed, 5 }), r: rand.New(rand.NewPCG(seed, 1))}
+		c := &shareChaos{shares: newShares(t, func(w *World) {
+			w.Seed = seed
+			w.Broker.Share.UpdatesPerSnapshot, w.Broker.Share.PruneIntervalMs, w.Broker.Share.ColdIntervalMs = 5, 7_000, 20_000
+		}), r: rand.New(rand.NewPCG(seed, 1))}
 		for range 3 {
 			c.join()
 		}
