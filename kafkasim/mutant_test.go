@@ -173,7 +173,7 @@ const mutantSchedules = 12_000
 var firstSeed = map[machine.Mutant]uint64{
 	machine.KeepsEpochCache: 1700, machine.WrongLastEpoch: 1900, machine.HighWatermarkGoesBack: 5200,
 	machine.EndsForAnyEpoch: 90, machine.TakesAnyMarker: 400, machine.EpochEndOffByOne: 6600, machine.CreditsDiverging: 12_000,
-	machine.RevokesUnasked: 600, machine.KeepsFetching: 400, machine.AnswersPending: 740, machine.MemberAhead: 220, machine.TrustsOldMetadata: 15_150,
+	machine.RevokesUnasked: 600, machine.KeepsFetching: 400, machine.AnswersPending: 1690, machine.MemberAhead: 220, machine.TrustsOldMetadata: 15_150,
 }
 
 // Every broken rule is noticed.

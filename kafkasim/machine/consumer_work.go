@@ -220,7 +220,8 @@ func (s *State) workCommits(c *Consumer, parts []CommitPart, then AppPhase) {
 }
 
 // workCommitted goes on after a commit. One that failed because the partitions are somebody else's ends the batch: what
-// is left of it is not the application's any more.
+// is left of it is not the application's any more. With the consumer protocol a commit may fail for an old epoch alone
+// (C-67), and who dropped the batch then would leave its records out: the next poll is behind them.
 func (s *State) workCommitted(c *Consumer, o *CommitOp) {
 	a := &c.App
 	first := a.Phase == AppCommittingFirst
@@ -230,7 +231,7 @@ func (s *State) workCommitted(c *Consumer, o *CommitOp) {
 		a.Phase = AppIdle
 	case first:
 		s.beginRecords(c)
-	case failed && o != nil && o.Error == COMMIT_FAILED, int(a.Row) >= len(c.Poll.Records):
+	case failed && o != nil && o.Error == COMMIT_FAILED && !c.Group.beatsProtocol(), int(a.Row) >= len(c.Poll.Records):
 		a.Phase = AppIdle
 	default:
 		a.Phase = AppProcessing
