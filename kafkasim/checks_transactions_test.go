@@ -37,7 +37,7 @@ func (k *Consumer) readAll() string {
 // epochNow is the producer epoch of the transactional id.
 func (c *Cluster) epochNow() int { return c.Txn("tx").ProducerEpoch }
 
-// Checks 9 to 12, of transactions (T-11, T-12, T-32, T-40, T-45).
+// Checks 9 to 12, of transactions (T-11, T-12, T-32, T-40, T-41, T-44, T-45).
 func TestChecks9To12(t *testing.T) {
 	runChecks(t, 9, []check{
 		{"9: a marker takes an offset", "log end 4; read_committed 3 to position 4", func() string {

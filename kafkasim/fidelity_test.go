@@ -34,6 +34,7 @@ var complete = []struct {
 }{
 	{"R", []string{"R1.16b", "R2.11b", "R2.11c"}, []chapter{{"R1.", 1, 32}, {"R2.", 1, 24}, {"R3.", 1, 35}, {"R4.", 1, 11}, {"R7.", 1, 15}}},
 	{"P", nil, []chapter{{"P-", 1, 6}, {"P-", 10, 23}, {"P-", 30, 42}, {"P-", 50, 57}, {"P-", 60, 77}, {"P-", 80, 92}, {"P-", 100, 108}}},
+	{"T", nil, []chapter{{"T-", 1, 3}, {"T-", 10, 16}, {"T-", 20, 27}, {"T-", 30, 36}, {"T-", 40, 48}, {"T-", 50, 56}, {"T-", 60, 63}, {"T-", 70, 70}}},
 }
 
 // isComplete tells whether a rule is of a kind of which every one must be listed.

@@ -107,7 +107,7 @@ var sendThrew = map[string]string{
 	"PRODUCER_FENCED": "ProducerFencedException", "UNKNOWN_MEMBER_ID": "CommitFailedException",
 }
 
-// T-16, T-30, T-35, T-51, T-52, T-55, T-62: whatever a producer calls in whatever state, it throws what Kafka's threw.
+// T-14, T-16, T-30, T-35, T-51, T-52, T-55, T-62: whatever a producer calls in whatever state, it throws what Kafka's threw.
 func TestProducerCallsThrowAsKafkas(t *testing.T) {
 	raw, err := os.ReadFile("testdata/producer-calls-4.3.1.tsv")
 	if err != nil {

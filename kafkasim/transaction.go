@@ -59,7 +59,7 @@ func (p *Producer) Abort() *TxnOutcome {
 }
 
 // SendOffsets is sendOffsetsToTransaction(): the positions of all partitions of a consumer, with its group and generation,
-// become part of the transaction (T-60). They count when it is committed, and whoever fetches the group's offsets before
+// become part of the transaction (T-60, T-63). They count when it is committed, and whoever fetches the group's offsets before
 // waits (T-61). The consumer should not commit by itself. Virtual time runs until the group's coordinator has them.
 func (p *Producer) SendOffsets(k *Consumer) *TxnOutcome {
 	p.needsTransactions("SendOffsets")

@@ -170,7 +170,7 @@ func (s *State) verified(b *Broker, number uint32, codes []Code) {
 	}
 }
 
-// producerCode is how a producer hears of a coordinator's refusal (T-24, T-25).
+// producerCode is how a producer hears of a coordinator's refusal (T-24, T-25): a zombie of its old epoch (T-52).
 func producerCode(code Code, version int8) Code {
 	switch code {
 	case PRODUCER_FENCED:

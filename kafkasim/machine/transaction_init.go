@@ -4,7 +4,7 @@ package machine
 //
 // A new instance gets the id's producer id with the next epoch, and whoever had the one before is fenced. An open
 // transaction is aborted first. A client that knows its id and epoch and asks to go on (KIP-360) is fenced when
-// somebody else has asked meanwhile.
+// somebody else has asked meanwhile. Another transactional id fences nobody (T-53).
 //
 // Another transactional id is another producer id, and fences nobody (T-53).
 //

@@ -40,7 +40,7 @@ type Marker struct {
 	CoordinatorEpoch int32
 }
 
-// MarkerRecord is the record of a marker: 78 bytes as a batch (T-40).
+// MarkerRecord is the record of a marker: 78 bytes as a batch, and an offset of the log (T-40, T-41).
 func MarkerRecord(m Marker, timestamp int64) Record {
 	key, value := make([]byte, 4), make([]byte, 6)
 	if m.Commit {

@@ -289,7 +289,7 @@ func (r *replay) bring(state string) (string, error) {
 	return id, err
 }
 
-// stateRecord is a record of __transaction_state as the recordings have it.
+// stateRecord is a record of __transaction_state as the recordings have it (T-2, T-3).
 type stateRecord struct {
 	State            string   `json:"state"`
 	PID              string   `json:"pid"`
@@ -353,7 +353,7 @@ func (r *replay) transactionState(op Operation, saw json.RawMessage) error {
 	return nil
 }
 
-// isolationView is what a fetch of a whole partition answers under one isolation level.
+// isolationView is what a fetch of a whole partition answers under one isolation level (T-44 to T-46).
 type isolationView struct {
 	Error    string         `json:"error"`
 	HW       int64          `json:"hw"`
