@@ -120,8 +120,9 @@ func TestEveryPayloadHasAKind(t *testing.T) {
 			if !ok || fn.Recv == nil || fn.Name.Name != "payload" {
 				continue
 			}
-			if name := fn.Recv.List[0].Type.(*ast.Ident).Name; !known[name] {
-				t.Errorf("%s is a payload and not in payloadKinds (save.go)", name)
+			name, ok := fn.Recv.List[0].Type.(*ast.Ident)
+			if ok && !known[name.Name] { // a pointer's method of this name makes no payload
+				t.Errorf("%s is a payload and not in payloadKinds (save.go)", name.Name)
 			}
 		}
 	}
