@@ -20,8 +20,8 @@ func (w *Watch) broker(b *Broker, all bool) {
 	}
 }
 
-// payload is what the event at hand brought, nil for a command.
-func (w *Watch) payload() Payload {
+// brought is what the event at hand brought, nil for a command.
+func (w *Watch) brought() Payload {
 	if w.event == nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (w *Watch) replica(b *Broker, r *Replica, m *replicaMark) {
 	if l.LogStart < m.logStart && l.End >= m.end && m.role != Offline {
 		w.broken(24, "broker %d %s: log start %d after %d", b.ID, w.name(r.TP), l.LogStart, m.logStart)
 	}
-	if _, old := w.payload().(RetentionTimer); old && l.LogStart > m.logStart && l.LogStart > m.hw {
+	if _, old := w.brought().(RetentionTimer); old && l.LogStart > m.logStart && l.LogStart > m.hw {
 		w.broken(46, "broker %d %s: retention deletes up to %d, the HW was %d", b.ID, w.name(r.TP), l.LogStart, m.hw)
 	}
 	if r.Role != Offline {
