@@ -82,7 +82,7 @@ func (l *lagChart) behind(spec *CurveSpec) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.ToUpper(parts[0][:1]) + strings.Join(parts, "; ")[1:] + "."
+	return "In all, " + strings.Join(parts, "; ") + "."
 }
 
 func highestOf(s *steps) int64 {

@@ -18,6 +18,7 @@ func TestProblems(t *testing.T) {
 		{OwnerProducer, map[string]any{"lingerms": 5}, `unknown property "lingerms" - did you mean "linger.ms"?`},
 		{OwnerProducer, map[string]any{"in.flight.requests": 5}, `unknown property "in.flight.requests" - did you mean "max.in.flight.requests.per.connection"?`},
 		{OwnerProducer, map[string]any{"min.insync.replicas": 2}, `"min.insync.replicas" is a topic property; give it to CreateTopic`},
+		{OwnerConsumer, map[string]any{"share.auto.offset.reset": "earliest"}, `"share.auto.offset.reset" is a property of a share group; give it to ShareGroup(id).Alter`},
 		{OwnerTopic, map[string]any{"acks": "all"}, `"acks" is a producer property; give it to NewProducer`},
 		{OwnerBroker, map[string]any{"max.poll.records": 1}, `"max.poll.records" is a consumer property; give it to NewConsumer`},
 		{OwnerTopic, map[string]any{"ack": 1}, `unknown property "ack" - did you mean "acks"? It is a producer property; give it to NewProducer`},

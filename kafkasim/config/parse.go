@@ -68,6 +68,9 @@ func unknown(o Owner, name string) *Problem {
 			return problem("%q is a %s property; give it to %s", name, other, other.giveTo())
 		}
 	}
+	if slices.Contains(ShareGroupProperties, name) {
+		return problem("%q is a property of a share group; give it to ShareGroup(id).Alter", name)
+	}
 	if s := nearest(name, allNames(o)); s != "" {
 		return problem("unknown property %q - did you mean %q?", name, s)
 	}
