@@ -13,6 +13,7 @@ type Delivery struct {
 	c        *Cluster
 	producer int32
 	number   int64
+	words    *string // what send() threw because of its producer's transactions; nil for nothing
 }
 
 func (d *Delivery) state() machine.Delivery { return d.c.s.Delivery(d.producer, d.number) }
@@ -22,7 +23,7 @@ func (d *Delivery) In(c *Cluster) *Delivery {
 	if int(d.producer) >= len(c.s.Producers) || d.number >= c.s.Producers[d.producer].Sends {
 		misuse("In", "that cluster was never given this record")
 	}
-	return &Delivery{c: c, producer: d.producer, number: d.number}
+	return &Delivery{c: c, producer: d.producer, number: d.number, words: d.words}
 }
 
 // Status is "pending", "acked" or "failed".
@@ -38,6 +39,16 @@ func (d *Delivery) Offset() int64 { return d.state().Offset }
 
 // Failure is Kafka's name of the error that the record failed with; "" if it did not.
 func (d *Delivery) Failure() string { return d.state().Error }
+
+// Message is the Java client's exception for a record that send() refused because of the state that the producer's
+// transactions were in: its class and its words, and after "<-" those of its cause. "" for everything else. A ? in the place
+// of a partition is one that only a send() that is carried out would choose.
+func (d *Delivery) Message() string {
+	if d.words == nil {
+		return ""
+	}
+	return *d.words
+}
 
 // SentAt is when send() was called.
 func (d *Delivery) SentAt() time.Duration { return duration(d.state().SentAt) }
@@ -76,7 +87,7 @@ func (d *Delivery) String() string {
 			out += ", lost since"
 		}
 	case machine.DeliveryFailed:
-		out += ", failed " + clock(s.DecidedAt) + ": " + s.Error
+		out += ", failed " + clock(s.DecidedAt) + ": " + because(s.Error, d.Message())
 	default:
 		out += ", pending: " + where
 		if s.LastError != "" {

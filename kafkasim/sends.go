@@ -57,8 +57,9 @@ func (x *sent) carryOut(r *sendRun, s *machine.State) {
 // send hands a record to a producer and remembers it: plain ones join the run before them, those with
 // headers or a time of their own are remembered as commands.
 func (c *Cluster) send(cmd *machine.Send, plain bool, code func() string) *Delivery {
+	words := c.refusedSend(cmd)
 	if plain && c.history.continues(c.s.Now, cmd, c.s.Producers[cmd.Producer].Sends) {
-		return c.delivery(cmd.Producer, c.s.Send(cmd.Producer, cmd.Topic, cmd.Partition, cmd.Record, nil))
+		return c.delivery(cmd.Producer, c.s.Send(cmd.Producer, cmd.Topic, cmd.Partition, cmd.Record, nil), words)
 	}
 	t := c.traced()
 	n := c.s.Send(cmd.Producer, cmd.Topic, cmd.Partition, cmd.Record, cmd.Headers)
@@ -69,17 +70,17 @@ func (c *Cluster) send(cmd *machine.Send, plain bool, code func() string) *Deliv
 		c.history.command(c.s.Now, t.len(), *cmd)
 		c.history.line(code(), c.s.Now)
 	}
-	return c.delivery(cmd.Producer, n)
+	return c.delivery(cmd.Producer, n, words)
 }
 
 // delivery makes a handle. There is one for each record that a cell sends, so they are made in rows.
-func (c *Cluster) delivery(producer int32, number int64) *Delivery {
+func (c *Cluster) delivery(producer int32, number int64, words *string) *Delivery {
 	if len(c.slab) == 0 {
 		c.slab = make([]Delivery, 64)
 	}
 	d := &c.slab[0]
 	c.slab = c.slab[1:]
-	d.c, d.producer, d.number = c, producer, number
+	d.c, d.producer, d.number, d.words = c, producer, number, words
 	return d
 }
 

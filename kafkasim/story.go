@@ -82,7 +82,7 @@ func (d *Delivery) Story() *Story {
 func (t *teller) batch(l *machine.BatchLife, sent int64) {
 	where := t.s.PartitionName(l.TP)
 	if l.TP.Topic < 0 {
-		t.tell(l.Decided, t.producer, "send() fails: %s", l.Error)
+		t.tell(l.Decided, t.producer, "send() fails: %s", because(l.Error.String(), t.d.Message()))
 		return
 	}
 	verb := "joins"

@@ -14,6 +14,7 @@ type TxnCall struct {
 	producer int32
 	n        int32             // -1 for one that was refused at once
 	refused  machine.TxnReturn // … as it was
+	words    string            // … and what it threw
 }
 
 // CommitAsync is Commit as another thread of the application would call it: it returns at once, and virtual time does not
@@ -36,10 +37,12 @@ func (p *Producer) InitTransactionsAsync() *TxnCall {
 func (p *Producer) callAsync(verb string, call machine.TxnCall, cmd machine.Command) *TxnCall {
 	p.needsTransactions(verb)
 	p.needsIdle(verb)
+	words := p.refusal(call.String())
 	r := p.c.apply(fmt.Sprintf("c.Producer(%q).%s()", p.ID(), verb), cmd)
 	x := &TxnCall{c: p.c, producer: p.i, n: r.ID}
 	if r.Error != machine.NONE {
 		x.refused = machine.TxnReturn{Call: call, CalledAt: p.c.s.Now, At: p.c.s.Now, Failed: r.Error, State: p.state().Txn.State}
+		x.words = words
 	}
 	return x
 }
@@ -56,7 +59,7 @@ func (x *TxnCall) In(c *Cluster) *TxnCall {
 	if int(x.producer) >= len(c.s.Producers) || !c.s.Producers[x.producer].App.Has(x.n) {
 		misuse("In", "that cluster was never given this call")
 	}
-	return &TxnCall{c: c, producer: x.producer, n: x.n, refused: x.refused}
+	return &TxnCall{c: c, producer: x.producer, n: x.n, refused: x.refused, words: x.words}
 }
 
 // Status is "pending", "returned", or "threw".
@@ -76,6 +79,19 @@ func (x *TxnCall) Failure() string {
 		return r.Failed.String()
 	}
 	return ""
+}
+
+// Message is the Java client's exception for it, as TxnOutcome.Message is: its class and its words, and after "<-" those
+// of its cause; "" if the call threw nothing, or has not.
+func (x *TxnCall) Message() string {
+	switch r, _ := x.state(); {
+	case r.Failed == machine.NONE:
+		return ""
+	case x.n < 0:
+		return x.words
+	default:
+		return (&Producer{x.c, x.producer}).answered(r.Call.String(), r.Failed)
+	}
 }
 
 // CalledAt is when the call was made.
@@ -115,7 +131,7 @@ func (x *TxnCall) String() string {
 	case !done:
 		return s + " has not returned; the producer is in the state " + r.State.String()
 	case r.Failed != machine.NONE:
-		s += " threw " + r.Failed.String()
+		s += " threw " + because(r.Failed.String(), x.Message())
 	default:
 		s += " returned"
 	}

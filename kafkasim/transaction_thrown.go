@@ -59,6 +59,16 @@ func (p *Producer) answered(call string, code machine.Code) string {
 
 // refusal is what a call throws at once, as it does not fit the producer's state.
 func (p *Producer) refusal(call string) string {
+	t := &p.state().Txn
+	if call == "sendOffsetsToTransaction" {
+		return p.refusalOr(call, fmt.Sprintf("Cannot send offsets if a transaction is not in progress (currentState= %v)", t.State))
+	}
+	return p.refusalOr(call, fmt.Sprintf("TransactionalId %s: Invalid transition attempted from state %v to state %v", p.state().Config.TransactionalID, t.State, inState[call]))
+}
+
+// refusalOr is what a call throws because of an error state or of the call before it, else IllegalStateException with
+// these words.
+func (p *Producer) refusalOr(call, words string) string {
 	s := p.state()
 	t, who := &s.Txn, fmt.Sprintf("Producer with transactionalId '%s' and (producerId=%d, epoch=%d)", s.Config.TransactionalID, s.ProducerID, s.ProducerEpoch)
 	switch {
@@ -68,12 +78,31 @@ func (p *Producer) refusal(call string) string {
 		return "InvalidProducerEpochException: " + who + " attempted to produce with an old epoch"
 	case t.State >= machine.TxnAbortableError:
 		return "KafkaException: Cannot execute transactional method because we are in an error state <- " + errorWords(t.Error)
-	case p.c.s.GaveUp(p.i):
-		return fmt.Sprintf("IllegalStateException: Cannot attempt operation `%s` because the previous call to `%s` timed out and must be retried", call, t.Call)
-	case call == "sendOffsetsToTransaction":
-		return fmt.Sprintf("IllegalStateException: Cannot send offsets if a transaction is not in progress (currentState= %v)", t.State)
+	case t.Waits() && t.Call.String() == call:
+		return "" // Kafka's call would not throw: it would wait for the same end
+	case p.c.s.GaveUp(p.i), t.Waits() && t.Call != machine.CallOffsets:
+		words = fmt.Sprintf("Cannot attempt operation `%s` because the previous call to `%s` timed out and must be retried", call, t.Call)
 	}
-	return fmt.Sprintf("IllegalStateException: TransactionalId %s: Invalid transition attempted from state %v to state %v", s.Config.TransactionalID, t.State, inState[call])
+	return "IllegalStateException: " + words
+}
+
+// refusedSend is what a send() throws as it does not fit the state of the producer's transactions; nil for nothing
+// (TransactionManager.maybeAddPartition).
+func (c *Cluster) refusedSend(cmd *machine.Send) *string {
+	s := &c.s.Producers[cmd.Producer]
+	if s.Config.TransactionalID == "" || s.Txn.State == machine.TxnInTransaction || s.Status != machine.ProducerRunning {
+		return nil
+	}
+	where := cmd.Topic + "-?"
+	if n := c.s.WouldChoose(cmd, int32(len(c.image().Topics[c.findTopic(cmd.Topic)].Partitions))); n >= 0 {
+		where = fmt.Sprintf("%s-%d", cmd.Topic, n)
+	}
+	words := fmt.Sprintf("Cannot add partition %s to transaction while in state  %v", where, s.Txn.State)
+	if s.ProducerID < 0 {
+		words = fmt.Sprintf("Cannot add partition %s to transaction before completing a call to initTransactions", where)
+	}
+	words = (&Producer{c, cmd.Producer}).refusalOr("send", words)
+	return &words
 }
 
 // because adds an exception's words to its name: "PRODUCER_FENCED (ProducerFencedException: …)".

@@ -111,6 +111,9 @@ func TestCommitAsync(t *testing.T) {
 	if z := a.CommitAsync(); z.Status() != "threw" || z.Failure() != "IllegalStateException" || x.Status() != "pending" && x.Status() != "returned" {
 		t.Error(z, x)
 	}
+	if z := a.AbortAsync(); z.Message() != "IllegalStateException: Cannot attempt operation `abortTransaction` because the previous call to `commitTransaction` timed out and must be retried" || !strings.Contains(z.String(), z.Message()) || z.In(c.Fork()).Message() != z.Message() {
+		t.Error(z)
+	}
 	f := c.Fork()
 	x.Wait()
 	y.Wait()
@@ -156,10 +159,16 @@ func TestCommitAsyncTimesOut(t *testing.T) {
 	if x.Failure() != "TimeoutException" || x.ReturnedAt()-x.CalledAt() != 3*time.Second {
 		t.Error(x)
 	}
+	if s := "TimeoutException: Timeout expired after 3000ms while awaiting EndTxn(true). CommitTransaction timed out - did not complete EndTxn with the transaction coordinator within max.block.ms"; x.Message() != s {
+		t.Error(x.Message())
+	}
 	c.RunFor(time.Second)
 	y := p.CommitAsync()
 	c.Release()
 	y.Wait()
+	if y.Message() != "" {
+		t.Error(y)
+	}
 	if x.Failure() != "TimeoutException" || y.Status() != "returned" {
 		t.Error(x, y)
 	}

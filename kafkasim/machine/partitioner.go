@@ -63,6 +63,27 @@ func (p *Producer) choose(r *partlog.Record, partitions int32) int32 {
 	return KeyPartition(r.Key, partitions)
 }
 
+// WouldChoose is the partition that a record would get now among so many; -1 when only a send that is carried out decides it.
+func (s *State) WouldChoose(c *Send, partitions int32) int32 {
+	p := &s.Producers[c.Producer]
+	switch n := p.choose(&c.Record, partitions); {
+	case c.Partition != anyPartition:
+		return c.Partition
+	case n != anyPartition:
+		return n
+	case partitions == 1:
+		return 0
+	case s.changesByBatch(p) || s.takesTurns(p):
+		return anyPartition
+	}
+	for i := range p.Topics {
+		if p.Meta.Topics[i].Name == c.Topic {
+			return p.Topics[i].Sticky.Partition
+		}
+	}
+	return anyPartition
+}
+
 // Sticky is a topic's current partition for records that have none of their own (P-13).
 type Sticky struct {
 	Partition int32 // -1 before the first record
