@@ -219,10 +219,11 @@ func (r *running) works(x *Consumer, more time.Duration) {
 	x.Work(w)
 }
 
-// living are the members whose processes live, and whose applications have not ended by an error that is fatal.
+// living are the members whose processes live, and whose applications have not ended by an error that is fatal: who has
+// lost its group, with every copy of the coordinator's log, has one (GROUP_ID_NOT_FOUND in the consumer protocol).
 func (r *running) living() (list []*Consumer) {
 	for _, x := range r.group.members {
-		if s := x.state(); !s.Closed && !s.Group.Closing && s.App.On {
+		if s := x.state(); !s.Closed && !s.Group.Closing && s.App.On && s.Group.Fatal == machine.NONE {
 			list = append(list, x)
 		}
 	}
@@ -344,7 +345,7 @@ func (r *running) groupUnwell() *failure {
 	}
 	for range 10 {
 		r.RunFor(ms(1500))
-		if r.groupTrouble() == "" {
+		if len(r.living()) == 0 || r.groupTrouble() == "" {
 			return r.broken()
 		}
 	}

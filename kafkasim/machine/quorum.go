@@ -382,8 +382,10 @@ func (s *State) quorumAnswer(c *Controller, e Event) {
 func (s *State) heard(c *Controller, code Code, leader NodeID, epoch int32) bool {
 	q := &c.Quorum
 	switch {
-	case epoch < q.Epoch && !s.mutant(TakesStaleMetadata) || code == UNKNOWN_LEADER_EPOCH || leader == c.ID && q.State != QuorumLeader:
+	case epoch < q.Epoch && !s.mutant(TakesStaleMetadata) || code == UNKNOWN_LEADER_EPOCH:
 		return true
+	case leader == c.ID && q.State != QuorumLeader:
+		return code != NONE || q.State != QuorumResigned // who has resigned is still the leader of its epoch
 	case epoch > q.Epoch || code == FENCED_LEADER_EPOCH || code == NOT_LEADER_OR_FOLLOWER:
 		s.learnLeader(c, leader, epoch)
 		return true

@@ -142,6 +142,26 @@ func TestResigningAnswersWhoWaits(t *testing.T) {
 	}
 }
 
+// A leader that comes back has resigned, and tells each voter once: who has answered is not told again, though the answer
+// names it as the leader (ResignedState.acknowledgeResignation; R3.28).
+func TestResigningIsToldOnce(t *testing.T) {
+	b := newBench(t, 1, threeControllers)
+	b.run(1000 * ms)
+	b.apply(CrashController{3001})
+	b.apply(StartController{3001})
+	b.record()
+	b.runUntil(20_000*ms, "another leader", func() bool { return b.controller(3001).Quorum.State != QuorumResigned })
+	told := map[NodeID]int{}
+	for _, e := range b.seen {
+		if _, ok := e.Payload.(EndQuorumEpochRequest); ok {
+			told[e.To]++
+		}
+	}
+	if told[3002] != 1 || told[3003] != 1 {
+		t.Errorf("EndQuorumEpoch came %d times to 3002 and %d times to 3003", told[3002], told[3003])
+	}
+}
+
 // The line of succession when a leader resigns (KafkaRaftClient.strictExponentialElectionBackoffMs).
 func TestSuccessionDelay(t *testing.T) {
 	for _, c := range []struct{ place, n, want int }{
