@@ -177,9 +177,20 @@ func (s *State) loseGroupAnswers(c *Consumer, lost []Request) {
 	}
 }
 
-// pollGroupAt is when a running poll can go on with joining: a coordinator that was not found, a group that was not
-// joined and committed offsets that were not there are asked for again after a backoff.
+// pollGroupAt is when a running poll has something to do for the group: when auto.commit.interval.ms have passed it commits
+// (ConsumerCoordinator.timeToNextPoll, CommitRequestManager.maximumTimeToWait), however long it may still wait for records.
 func (c *Consumer) pollGroupAt(now int64) int64 {
+	m := &c.Group
+	at := c.pollJoinAt(now)
+	if m.AutoCommitAt > now && m.Coordinator != NoNode && c.Config.Member.GroupID != "" && c.Config.Member.EnableAutoCommit {
+		at = min(at, m.AutoCommitAt) // C-61
+	}
+	return at
+}
+
+// pollJoinAt is when a running poll can go on with joining: a coordinator that was not found, a group that was not
+// joined and committed offsets that were not there are asked for again after a backoff.
+func (c *Consumer) pollJoinAt(now int64) int64 {
 	m := &c.Group
 	switch {
 	case c.Config.Member.GroupID == "":
