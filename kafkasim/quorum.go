@@ -1,13 +1,10 @@
 package kafkasim
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"kafkalab/kafkasim/machine"
-	"kafkalab/kafkasim/prng"
 )
 
 // The quorum as kafka-metadata-quorum.sh describes it.
@@ -17,16 +14,6 @@ const (
 	drawClusterID   = 0x0a02
 	drawDirectoryID = 0x0a03
 )
-
-// uuid is a random id as Kafka prints it: 16 bytes in base64url without padding. It follows from the seed.
-func uuid(seed uint64, purpose uint32, of uint64) string {
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], prng.Draw(seed, purpose, of, 0))
-	binary.BigEndian.PutUint64(b[8:], prng.Draw(seed, purpose, of, 1))
-	b[6] = b[6]&0x0f | 0x40 // a version 4 UUID, as Uuid.randomUuid makes
-	b[8] = b[8]&0x3f | 0x80
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
 
 // observerSession is how long the leader keeps an observer that does not fetch any more, µs
 // (LeaderState.OBSERVER_SESSION_TIMEOUT_MS).
@@ -75,13 +62,13 @@ func (c *Cluster) DescribeQuorumStatus() *Description {
 	var voters, observers []string
 	for _, r := range list {
 		if r.status == "Observer" {
-			observers = append(observers, fmt.Sprintf(`{"id": %d, "directoryId": %q}`, r.id, uuid(c.s.World.Seed, drawDirectoryID, uint64(r.id))))
+			observers = append(observers, fmt.Sprintf(`{"id": %d, "directoryId": %q}`, r.id, machine.UUID(c.s.World.Seed, drawDirectoryID, uint64(r.id))))
 			continue
 		}
 		voters = append(voters, fmt.Sprintf(`{"id": %d, "endpoints": ["CONTROLLER://controller-%d:9093"]}`, r.id, r.id))
 	}
 	lines := [][2]string{
-		{"ClusterId", uuid(c.s.World.Seed, drawClusterID, 0)}, {"LeaderId", fmt.Sprint(leader.ID)}, {"LeaderEpoch", fmt.Sprint(leader.Quorum.Epoch)},
+		{"ClusterId", machine.UUID(c.s.World.Seed, drawClusterID, 0)}, {"LeaderId", fmt.Sprint(leader.ID)}, {"LeaderEpoch", fmt.Sprint(leader.Quorum.Epoch)},
 		{"HighWatermark", fmt.Sprint(leader.Quorum.HighWatermark)}, {"MaxFollowerLag", fmt.Sprint(lag)},
 		{"MaxFollowerLagTimeMs", fmt.Sprint(lagTime)}, {"CurrentVoters", "[" + strings.Join(voters, ", ") + "]"},
 		{"CurrentObservers", "[" + strings.Join(observers, ", ") + "]"},
@@ -119,7 +106,7 @@ func (c *Cluster) DescribeQuorumReplication() *Description {
 	}
 	table := [][]string{{"NodeId", "DirectoryId", "LogEndOffset", "Lag", "LastFetchTimestamp", "LastCaughtUpTimestamp", "Status"}}
 	for _, r := range list {
-		table = append(table, []string{fmt.Sprint(r.id), uuid(c.s.World.Seed, drawDirectoryID, uint64(r.id)), fmt.Sprint(r.end),
+		table = append(table, []string{fmt.Sprint(r.id), machine.UUID(c.s.World.Seed, drawDirectoryID, uint64(r.id)), fmt.Sprint(r.end),
 			fmt.Sprint(list[0].end - r.end), stamp(r.lastFetch), stamp(r.caughtUp), r.status})
 	}
 	width := make([]int, len(table[0]))

@@ -68,7 +68,7 @@ func (s *State) subscribeProtocol(c *Consumer, topics []string, pattern string) 
 		m.New.Phase = PhaseUnsubscribed // it joins at its first poll
 	}
 	if m.ID == "" {
-		m.ID = s.memberID("", "")[1:] // the client makes it
+		m.ID = s.newMemberID() // the client makes it
 	}
 	m.Topics = slices.Clone(topics)
 	slices.Sort(m.Topics)

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
@@ -282,6 +284,26 @@ func (s *State) memberID(clientID, instance string) string {
 		prefix = instance
 	}
 	return prefix + "-" + uuid(prng.Draw(s.World.Seed, drawMember, s.LastMember), prng.Draw(s.World.Seed, drawMember, s.LastMember, 1))
+}
+
+// newMemberID makes an id for a member of a group with the consumer or the share protocol: 22 characters (A-60, O-4).
+func (s *State) newMemberID() string {
+	s.LastMember++
+	return UUID(s.World.Seed, drawMember, s.LastMember)
+}
+
+// UUID is a random id as Kafka's own class for them prints it: 16 bytes in base64url without padding. It follows from the
+// seed, the purpose and a number. None begins with a hyphen, which a tool would take for an option (Uuid.randomUuid).
+func UUID(seed uint64, purpose uint32, of uint64) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], prng.Draw(seed, purpose, of, 0))
+	binary.BigEndian.PutUint64(b[8:], prng.Draw(seed, purpose, of, 1))
+	b[6] = b[6]&0x0f | 0x40 // version 4
+	b[8] = b[8]&0x3f | 0x80
+	if b[0]>>2 == 62 { // the hyphen; Kafka draws again
+		b[0] ^= 0x80
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // drawMember is the purpose of draws for member ids.

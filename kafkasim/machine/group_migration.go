@@ -188,7 +188,7 @@ func (s *State) joinConsumerGroup(b *Broker, x *CoordinatorShard, g *Group, m *J
 	code := s.classicMayJoin(c, m)
 	id := m.Member
 	if id == "" {
-		id = s.memberID(m.ClientID, m.Instance)
+		id = s.newMemberID()
 	}
 	if code == NONE && m.Member == "" && m.Instance == "" && s.World.Rules.On(MemberIDRequired) { // G-20
 		code = MEMBER_ID_REQUIRED

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"slices"
-	"strings"
 
 	"kafkalab/kafkasim/config"
 	"kafkalab/kafkasim/partlog"
@@ -197,7 +196,7 @@ func (s *State) newShareConsumer(c NewShareConsumer) Result {
 		ReconnectBackoff: c.Props.ReconnectBackoffMs * ms, ReconnectBackoffMax: c.Props.ReconnectBackoffMax * ms,
 	})
 	x := ShareConsumer{ClientIO: io, Config: c.Props, Index: i, Coordinator: NoNode, Links: make([]ShareLink, s.World.Brokers)}
-	x.Member = strings.TrimPrefix(s.memberID("", ""), "-")
+	x.Member = s.newMemberID()
 	s.Share.Consumers = append(s.Share.Consumers, x)
 	return Result{ID: i}
 }
