@@ -72,8 +72,8 @@ func busyShares(t testing.TB) *Cluster {
 	for i := range 12 {
 		p.Send("jobs", fmt.Sprint("k", i), fmt.Sprint("v", i))
 	}
-	x := c.NewShareConsumer("x", explicit).Subscribe("jobs")
 	y := c.NewShareConsumer("y", Config{"group.id": "work"}).Subscribe("jobs")
+	x := c.NewShareConsumer("x", explicit).Subscribe("jobs")
 	c.RunFor(12 * time.Second)
 	r := x.Poll(5 * time.Second)
 	for i, rec := range r.Records {
@@ -159,14 +159,14 @@ func TestShareGroupToolOutput(t *testing.T) {
 	x.Commit()
 	at := c.ShareGroup("work").Coordinator
 	coordinator := fmt.Sprintf("broker%d:9092  (%d)", at, at)
-	id := "member-x" + strings.Repeat("x", 28)
+	id := "member-x" + strings.Repeat("x", 14)
 	for _, w := range [][2]string{
 		{"", "\nGROUP           TOPIC           PARTITION  START-OFFSET  LAG\nwork            jobs            0          0             1\nwork            jobs            1          -             -\n"},
 		{"--verbose", "\nGROUP           TOPIC           PARTITION  LEADER-EPOCH  START-OFFSET  LAG\nwork            jobs            0          0             0             1\nwork            jobs            1          -             -             -\n"},
 		{"--state", "\nGROUP           COORDINATOR (ID)          STATE           #MEMBERS\nwork            " + fmt.Sprintf("%-25s", coordinator) + " Stable          1\n"},
 		{"--state --verbose", "\nGROUP           COORDINATOR (ID)          STATE           GROUP-EPOCH  ASSIGNMENT-EPOCH  #MEMBERS\nwork            " + fmt.Sprintf("%-25s", coordinator) + " Stable          3            3                 1\n"},
-		{"--members", "\nGROUP           CONSUMER-ID                          HOST            CLIENT-ID       #PARTITIONS  ASSIGNMENT\nwork            " + id + " /x              x               2            jobs:0,1\n"},
-		{"--members --verbose", "\nGROUP           CONSUMER-ID                          HOST            CLIENT-ID       #PARTITIONS  MEMBER-EPOCH  ASSIGNMENT\nwork            " + id + " /x              x               2            3             jobs:0,1\n"},
+		{"--members", "\nGROUP           CONSUMER-ID            HOST            CLIENT-ID       #PARTITIONS  ASSIGNMENT\nwork            " + id + " /x              x               2            jobs:0,1\n"},
+		{"--members --verbose", "\nGROUP           CONSUMER-ID            HOST            CLIENT-ID       #PARTITIONS  MEMBER-EPOCH  ASSIGNMENT\nwork            " + id + " /x              x               2            3             jobs:0,1\n"},
 	} {
 		if got := describe(strings.Fields(w[0])...); got != w[1] {
 			t.Errorf("%s:\n%q\n%q", w[0], got, w[1])
