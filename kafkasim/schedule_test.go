@@ -123,21 +123,26 @@ func drawSchedule(pick chooser) schedule {
 	if len(w.producers) == 0 {
 		w.producers = []int{0}
 	}
+	s := schedule{world: w, ops: drawOps(pick, 4+pick(13), weights[:], w.brokers)}
+	s.world.drawRules(pick)
+	return s
+}
+
+// drawOps draws n things to do, each kind as often as its weight says.
+func drawOps(pick chooser, n int, weights []int, brokers int) (ops []op) {
 	total := 0
-	for _, n := range weights {
-		total += n
+	for _, w := range weights {
+		total += w
 	}
-	s := schedule{world: w}
-	for range 4 + pick(13) {
+	for range n {
 		x, kind := pick(total), 0
 		for x >= weights[kind] {
 			x -= weights[kind]
 			kind++
 		}
-		s.ops = append(s.ops, op{kind, pick(w.brokers + 2), pick(w.brokers + 2), pick(1000)})
+		ops = append(ops, op{kind, pick(brokers + 2), pick(brokers + 2), pick(1000)})
 	}
-	s.world.drawRules(pick)
-	return s
+	return ops
 }
 
 // drawRules draws what most schedules leave alone: older rules, what becomes of old records, more disks.

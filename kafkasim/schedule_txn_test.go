@@ -26,20 +26,7 @@ func drawTxnSchedule(pick chooser) schedule {
 	w.elr, w.flush, w.controllers = pick(2) == 0, pick(8) == 0, []int{1, 1, 1, 3}[pick(4)]
 	w.producers = []int{[]int{0, 2, 5}[pick(3)]}
 	w.drawTxnRules(pick)
-	total := 0
-	for _, n := range txnWeights {
-		total += n
-	}
-	s := schedule{world: w}
-	for range 20 + pick(50) {
-		x, kind := pick(total), 0
-		for x >= txnWeights[kind] {
-			x -= txnWeights[kind]
-			kind++
-		}
-		s.ops = append(s.ops, op{kind, pick(w.brokers + 2), pick(w.brokers + 2), pick(1000)})
-	}
-	return s
+	return schedule{world: w, ops: drawOps(pick, 20+pick(50), txnWeights[:], w.brokers)}
 }
 
 // txnRules are the switches of rules about transactions.

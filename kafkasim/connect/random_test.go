@@ -31,6 +31,41 @@ func owners(t *rapid.T, k *Connect) int {
 	return len(seen)
 }
 
+// trouble stops, crashes and starts workers and brokers while rows come in, and in the end starts all of them.
+func trouble(t *rapid.T, c *kafkasim.Cluster, k *Connect, db *Database, names []string) {
+	down := 0
+	for range rapid.IntRange(1, 8).Draw(t, "steps") {
+		w := k.Worker(rapid.SampledFrom(names).Draw(t, "worker"))
+		switch do := rapid.IntRange(0, 6).Draw(t, "do"); {
+		case do == 0 && w.state == workerUp:
+			w.Crash()
+		case do == 1 && w.state == workerUp:
+			w.Stop()
+		case do == 2 && w.state != workerUp:
+			w.Start()
+		case do == 3:
+			db.Table("orders").Insert("late", fmt.Sprint("row ", db.Table("orders").Count()))
+		case do == 4 && down == 0:
+			down = rapid.IntRange(1, 3).Draw(t, "broker")
+			c.Broker(down).Crash()
+		case do == 5 && down != 0:
+			c.Broker(down).Start()
+			down = 0
+		default:
+			k.RunFor(time.Duration(rapid.IntRange(1, 30000).Draw(t, "ms")) * time.Millisecond)
+		}
+		owners(t, k)
+	}
+	if down != 0 {
+		c.Broker(down).Start()
+	}
+	for _, name := range names {
+		if w := k.Worker(name); w.state != workerUp {
+			w.Start()
+		}
+	}
+}
+
 // Whatever workers and brokers do: nothing runs twice, and in the end everything runs, and every row has arrived
 // (K-4, K-6, K-8, K-9: at least once).
 func TestRandomWorkersAndBrokers(t *testing.T) {
@@ -44,37 +79,7 @@ func TestRandomWorkersAndBrokers(t *testing.T) {
 		}
 		k.Create("db", source)
 		k.Create("copy", with(sink, "tasks.max", 3))
-		down := 0
-		for range rapid.IntRange(1, 8).Draw(t, "steps") {
-			w := k.Worker(rapid.SampledFrom(names).Draw(t, "worker"))
-			switch do := rapid.IntRange(0, 6).Draw(t, "do"); {
-			case do == 0 && w.state == workerUp:
-				w.Crash()
-			case do == 1 && w.state == workerUp:
-				w.Stop()
-			case do == 2 && w.state != workerUp:
-				w.Start()
-			case do == 3:
-				db.Table("orders").Insert("late", fmt.Sprint("row ", db.Table("orders").Count()))
-			case do == 4 && down == 0:
-				down = rapid.IntRange(1, 3).Draw(t, "broker")
-				c.Broker(down).Crash()
-			case do == 5 && down != 0:
-				c.Broker(down).Start()
-				down = 0
-			default:
-				k.RunFor(time.Duration(rapid.IntRange(1, 30000).Draw(t, "ms")) * time.Millisecond)
-			}
-			owners(t, k)
-		}
-		if down != 0 {
-			c.Broker(down).Start()
-		}
-		for _, name := range names {
-			if w := k.Worker(name); w.state != workerUp {
-				w.Start()
-			}
-		}
+		trouble(t, c, k, db, names)
 		k.RunFor(2 * time.Minute)
 		if n := owners(t, k); n != 6 {
 			t.Fatalf("%d of 6 connectors and tasks run\n%s\n%s", n, k.Status(), k.Status().Story())
@@ -104,35 +109,7 @@ func TestRandomExactlyOnce(t *testing.T) {
 			k.StartWorker(w)
 		}
 		k.Create("db", with(source, "batch.max.rows", 3))
-		down := 0
-		for range rapid.IntRange(1, 8).Draw(t, "steps") {
-			w := k.Worker(rapid.SampledFrom(names).Draw(t, "worker"))
-			switch do := rapid.IntRange(0, 5).Draw(t, "do"); {
-			case do == 0 && w.state == workerUp:
-				w.Crash()
-			case do == 1 && w.state != workerUp:
-				w.Start()
-			case do == 2:
-				db.Table("orders").Insert("late", fmt.Sprint("row ", db.Table("orders").Count()))
-			case do == 3 && down == 0:
-				down = rapid.IntRange(1, 3).Draw(t, "broker")
-				c.Broker(down).Crash()
-			case do == 4 && down != 0:
-				c.Broker(down).Start()
-				down = 0
-			default:
-				k.RunFor(time.Duration(rapid.IntRange(1, 20000).Draw(t, "ms")) * time.Millisecond)
-			}
-			owners(t, k)
-		}
-		if down != 0 {
-			c.Broker(down).Start()
-		}
-		for _, name := range names {
-			if w := k.Worker(name); w.state != workerUp {
-				w.Start()
-			}
-		}
+		trouble(t, c, k, db, names)
 		for range 3 {
 			k.RunFor(time.Minute)
 			k.RestartFailed("db")
