@@ -23,6 +23,7 @@ func TestProblems(t *testing.T) {
 		{OwnerBroker, map[string]any{"max.poll.records": 1}, `"max.poll.records" is a consumer property; give it to NewConsumer`},
 		{OwnerTopic, map[string]any{"ack": 1}, `unknown property "ack" - did you mean "acks"? It is a producer property; give it to NewProducer`},
 		{OwnerTopic, map[string]any{"broker.session.timeout.ms": 1}, `"broker.session.timeout.ms" is a broker property; give it to World.Config`},
+		{OwnerTopic, map[string]any{"message.format.version": "0.10.2"}, `message.format.version is a real Kafka property that this simulator does not model; remove it (every client reads record batches of format 2, so nothing is ever converted; Kafka 4.0 removed it, KIP-724)`},
 		{OwnerConsumer, map[string]any{"group.remote.assignor": "range"}, `group.remote.assignor cannot be set when group.protocol=classic: the leader assigns`},
 		{OwnerConsumer, map[string]any{"group.protocol": "consumer", "group.id": "g", "session.timeout.ms": 9000}, `session.timeout.ms cannot be set when group.protocol=consumer: the coordinator decides it`},
 		{OwnerConsumer, map[string]any{"partition.assignment.strategy": "stiky"}, `partition.assignment.strategy=stiky: there is no assignor "stiky" - did you mean "sticky"?`},

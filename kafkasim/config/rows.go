@@ -65,6 +65,7 @@ func owned(o Owner, rows []Property) []Property {
 // What absent properties would need.
 const (
 	needsTwoPhase = "two-phase commit (KIP-939) is not there"
+	noOldFormat   = "every client reads record batches of format 2, so nothing is ever converted; Kafka 4.0 removed it, KIP-724"
 	needsTiers    = "logs are on the brokers' own disks only"
 	needsQuorum   = "controllers are nodes of their own, without snapshots; World.Controllers says how many"
 	needsWire     = "there are no sockets, hosts or security inside the simulator"

@@ -54,6 +54,8 @@ func topicModelled() []Property {
 func topicAbsent() []Property {
 	rows := []Property{
 		absent("message.timestamp.type", String, "CreateTime", "records keep the producer's time", "Whose clock stamps records."),
+		absent("message.format.version", String, "3.0-IV1", noOldFormat, "The format in which brokers before 4.0 wrote records."),
+		absent("message.downconversion.enable", Boolean, "true", noOldFormat, "Whether brokers before 4.0 converted records for old consumers."),
 	}
 	for _, r := range [...][3]string{
 		{"file.delete.delay.ms", "60000", "files go at once"},

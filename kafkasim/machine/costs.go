@@ -14,7 +14,8 @@ import (
 //
 // Kafka: FileRecords.writeTo, TransferableChannel, SslTransportLayer, BrokerTopicMetrics. Bytes are those of batches;
 // requests' and answers' own headers are not counted. There is no down-conversion to count: every
-// client here reads record batches (format 2), and who would not came before 0.11.
+// client here reads record batches (format 2), and who would not came before 0.11. Asking for an older format
+// (message.format.version) is refused by name.
 type Costs struct {
 	Produces, ConsumerFetches, FollowerFetches, OtherRequests int64
 
