@@ -27,7 +27,7 @@ func reader(c *Cluster, id string, more Config) *Consumer {
 	return c.NewConsumer(id, conf).Subscribe("orders")
 }
 
-// C-66: callbacks of commitAsync come in later polls, or in the next commit or close, in the order of the answers; a
+// C-66, S-22: callbacks of commitAsync come in later polls, or in the next commit or close, in the order of the answers; a
 // failure is told and not tried again.
 func TestCommitCallbacks(t *testing.T) {
 	c, _ := filled(1, 10)

@@ -15,10 +15,10 @@ import (
 )
 
 // ruleID is a rule as code cites it: R1.12a is a part of R1.12, and three rules have a letter of their own.
-var ruleID = regexp.MustCompile(`\b(R1\.16b|R2\.11[bc]|R\d+\.\d+|[PCTOGAK]-\d+|SR-\d+)[a-z]?\b`)
+var ruleID = regexp.MustCompile(`\b(R1\.16b|R2\.11[bc]|R\d+\.\d+|[PCTOGAKHS]-\d+|SR-\d+)[a-z]?\b`)
 
 // ruleRange is a run of rules: "P-82 to P-86", "R3.15–R3.18".
-var ruleRange = regexp.MustCompile(`\b([PCTOGAK]-|SR-|R\d\.)(\d+)(?: to |–)(?:[PCTOGAK]-|SR-|R\d\.)(\d+)`)
+var ruleRange = regexp.MustCompile(`\b([PCTOGAKHS]-|SR-|R\d\.)(\d+)(?: to |–)(?:[PCTOGAKHS]-|SR-|R\d\.)(\d+)`)
 
 // chapter is a run of rules of one kind: prefix and number, from the first to the last.
 type chapter struct {

@@ -141,7 +141,7 @@ func TestInitTransactionsTimesOut(t *testing.T) {
 	must(t, p.InitTransactions())
 }
 
-// T-51: a producer whose transaction timed out meets INVALID_PRODUCER_EPOCH, aborts, and goes on; one that commits at
+// T-51, S-16: a producer whose transaction timed out meets INVALID_PRODUCER_EPOCH, aborts, and goes on; one that commits at
 // once is done for. With v1 both are.
 func TestProducerAfterTimeout(t *testing.T) {
 	for _, x := range []struct {
@@ -211,7 +211,7 @@ func TestTransactionsAreHistory(t *testing.T) {
 	}
 }
 
-// T-60, T-61, T-63, S-14: read, process, write. The offsets count with the commit, and not when it is aborted; a member
+// T-60, T-61, T-63, S-14, S-15: read, process, write. The offsets count with the commit, and not when it is aborted; a member
 // that was replaced may only abort (T-62).
 func TestOffsetsInTransactions(t *testing.T) {
 	for _, version := range []string{"4.3", "3.9"} {

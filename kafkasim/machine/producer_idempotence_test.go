@@ -132,7 +132,7 @@ func hazard(t *testing.T, idempotence bool, inFlight int32) []string {
 	return f.values(0)[1:]
 }
 
-// P-69: with several requests in flight and no idempotence a retry overtakes; with one in flight, or with
+// P-69, S-7: with several requests in flight and no idempotence a retry overtakes; with one in flight, or with
 // idempotence (P-56, P-68), it cannot.
 func TestReorderingHazardP69(t *testing.T) {
 	for _, c := range []struct {
