@@ -145,7 +145,11 @@ func (w *Watch) answeredCommit(b *Broker, a CommitAnswer) {
 	if !has {
 		return
 	}
-	v := g.Offsets[i].stable(b.replica(x.TP).Log.HighWatermark)
+	r := b.replica(x.TP)
+	if b.Dirs[r.Dir].Offline {
+		return // it was replicated when the high watermark passed it; the disk was lost before the answer went out
+	}
+	v := g.Offsets[i].stable(r.Log.HighWatermark)
 	switch {
 	case v == nil:
 		w.broken(42, "group %s: the commit of %s-%d is answered and not replicated", a.Group, a.Topic, a.Partition)
