@@ -352,7 +352,15 @@ func (r *running) groupUnwell() *failure {
 	if f := r.broken(); f != nil {
 		return f
 	}
+	if slices.ContainsFunc(r.living(), func(x *Consumer) bool { return x.throttled() }) {
+		return nil // large records under a small quota: it may not ask anybody for minutes, and nothing bounds that in Kafka
+	}
 	return &failure{49, "invariant 49: with nothing in the way " + r.groupTrouble(), r.Cluster}
+}
+
+// throttled tells whether a broker has told a consumer to be silent until later than now.
+func (x *Consumer) throttled() bool {
+	return slices.ContainsFunc(x.state().Conns, func(c machine.Connection) bool { return c.ThrottledUntil > x.c.s.Now })
 }
 
 func (r *running) groupTrouble() string {
