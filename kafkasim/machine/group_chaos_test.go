@@ -123,3 +123,15 @@ func (x *groupChaos) live(t *testing.T) {
 		t.Errorf("seed %d: the group does not come to rest: %+v", x.seed, grp)
 	}
 }
+
+// chaoticGroups is a world for random groups that may have the consumer protocol, with two topics.
+func chaoticGroups(t *testing.T, seed uint64) *groups {
+	g := newGroups(t, offsetsOne, quick, func(w *World) {
+		w.Seed = seed + 1
+		w.Broker.ConsumerGroups.SessionTimeoutMs, w.Broker.ConsumerGroups.HeartbeatIntervalMs = 6000, 1000
+		w.Broker.ConsumerGroups.AssignmentIntervalMs = int64(seed%2) * 1000
+	})
+	g.spread("orders", 4)
+	g.spread("bills", 2)
+	return g
+}

@@ -109,10 +109,7 @@ func memberRecord(id string, m *ConsumerMember) partlog.Record {
 	w.compact(m.Rack)
 	w.text(m.ClientID)
 	w.text(m.Host)
-	w.length(len(m.Topics))
-	for _, t := range m.Topics {
-		w.text(t)
-	}
+	w.texts(m.Topics)
 	w.compact(m.Pattern)
 	w.int32(int32(m.RebalanceTimeout / ms))
 	w.compact(m.Assignor)
@@ -158,10 +155,7 @@ func patternRecords(id string, was, is *ConsumerGroup) []partlog.Record {
 			continue
 		}
 		w := consumerValue()
-		w.length(len(p.Topics))
-		for _, t := range p.Topics {
-			w.text(t)
-		}
+		w.texts(p.Topics)
 		w.int64(p.At)
 		out = append(out, consumerRecord(consumerKey(consumerPatternKey, id, p.Pattern), w))
 	}

@@ -241,13 +241,7 @@ func TestConsumerGroupChaos(t *testing.T) {
 		runs = 4
 	}
 	for seed := range uint64(runs) {
-		g := newGroups(t, offsetsOne, quick, func(w *World) {
-			w.Seed = seed + 1
-			w.Broker.ConsumerGroups.SessionTimeoutMs, w.Broker.ConsumerGroups.HeartbeatIntervalMs = 6000, 1000
-			w.Broker.ConsumerGroups.AssignmentIntervalMs = int64(seed%2) * 1000
-		})
-		g.spread("orders", 4)
-		g.spread("bills", 2)
+		g := chaoticGroups(t, seed)
 		x := &groupChaos{groups: g, seed: seed, mode: WorkMode(1 + seed%2), static: seed%4 == 3, tune: func(c *config.Consumer) {
 			protocol848(c)
 			c.Member.RemoteAssignor = []string{"", "range"}[seed/2%2]

@@ -107,10 +107,7 @@ func (s *State) storeGroupThen(b *Broker, x *CoordinatorShard, g *Group, assignm
 func subscriptionBytes(p *Subscription) []byte {
 	w := recordWriter{}
 	w.int16(subscriptionVersion)
-	w.length(len(p.Topics))
-	for _, t := range p.Topics {
-		w.text(t)
-	}
+	w.texts(p.Topics)
 	if p.Sticky { // StickyAssignor's own user data
 		u := recordWriter{}
 		u.parts(p.Owned)

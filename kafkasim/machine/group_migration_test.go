@@ -92,13 +92,7 @@ func TestMigrationChaos(t *testing.T) {
 		runs = 6
 	}
 	for seed := range uint64(runs) {
-		g := newGroups(t, offsetsOne, quick, func(w *World) {
-			w.Seed = seed + 1
-			w.Broker.ConsumerGroups.SessionTimeoutMs, w.Broker.ConsumerGroups.HeartbeatIntervalMs = 6000, 1000
-			w.Broker.ConsumerGroups.AssignmentIntervalMs = int64(seed%2) * 1000
-		})
-		g.spread("orders", 4)
-		g.spread("bills", 2)
+		g := chaoticGroups(t, seed)
 		x := &groupChaos{groups: g, seed: seed, mode: WorkMode(1 + seed%2), static: seed%5 == 4,
 			assignor: [][]string{{"range", "cooperative-sticky"}, {"cooperative-sticky"}, {"roundrobin"}, {"sticky"}}[seed/2%4]}
 		x.tune = func(c *config.Consumer) {

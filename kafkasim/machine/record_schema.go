@@ -39,6 +39,14 @@ func (w *recordWriter) text(s string) {
 	w.bytes = append(w.bytes, s...)
 }
 
+// texts is an array of strings.
+func (w *recordWriter) texts(list []string) {
+	w.length(len(list))
+	for _, s := range list {
+		w.text(s)
+	}
+}
+
 // noTags ends a structure of a flexible version that has no tagged fields.
 func (w *recordWriter) noTags() {
 	if w.flexible {

@@ -43,10 +43,7 @@ func shareGroupRecord(g *ShareGroup, gone bool) partlog.Record {
 		w.text(y.ClientID)
 		w.int32(y.Epoch)
 		w.int32(y.Previous)
-		w.length(len(y.Topics))
-		for _, t := range y.Topics {
-			w.text(t)
-		}
+		w.texts(y.Topics)
 		w.partitions(y.Parts)
 		w.partitions(y.Target)
 	}
